@@ -1,0 +1,73 @@
+"""The five outcomes of a case: a closed union, no third state hidden in a None."""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from mcp_auth_contract.model.words import Impact
+
+__all__ = ["Error", "Fail", "Inconclusive", "NotApplicable", "Outcome", "Pass", "Verdict", "outcome_name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """The clause holds. `advice` is a remark that no specification turns into a failure."""
+
+    advice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """The clause is broken.
+
+    `expected` and `observed` complete the sentence "expected …, observed …". `impact` replaces the check's own
+    impact where the fault seen is a milder one: a bad token refused with the wrong status is no bypass.
+    """
+
+    expected: str
+    observed: str
+    impact: Impact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inconclusive:
+    """The clause could not be observed although it applies; a MUST that ends so shuts the gate."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplicable:
+    """The clause does not apply to this server or contract."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """A fault of the kit. Only the runner makes one."""
+
+    reason: str
+
+
+Verdict = Pass | Fail | Inconclusive | NotApplicable
+"""What a judge may answer."""
+
+Outcome = Verdict | Error
+"""What a case may end with."""
+
+
+def outcome_name(outcome: Outcome) -> str:
+    """Return the outcome's name in reports: pass, fail, inconclusive, not_applicable or error."""
+    match outcome:
+        case Pass():
+            return "pass"
+        case Fail():
+            return "fail"
+        case Inconclusive():
+            return "inconclusive"
+        case NotApplicable():
+            return "not_applicable"
+        case Error():
+            return "error"
+        case _:
+            assert_never(outcome)

@@ -1,0 +1,55 @@
+"""What was seen: answers, their reading, and the one frozen value that each probe returns."""
+
+from mcp_auth_contract.observations.answer import Answer, JsonObject, Trouble
+from mcp_auth_contract.observations.observed import (
+    Attempt,
+    AuthorizationServer,
+    AuthorizationServersObserved,
+    CallObserved,
+    Document,
+    DoorObserved,
+    Location,
+    Observation,
+    ParityObserved,
+    PreflightObserved,
+    ResourceMetadataObserved,
+    SessionEndObserved,
+    TokenShown,
+)
+from mcp_auth_contract.observations.reading import (
+    Accepted,
+    Ambiguous,
+    Doubt,
+    Reading,
+    Refusal,
+    Refused,
+    describe,
+    read,
+)
+
+__all__ = [
+    "Accepted",
+    "Ambiguous",
+    "Answer",
+    "Attempt",
+    "AuthorizationServer",
+    "AuthorizationServersObserved",
+    "CallObserved",
+    "Document",
+    "DoorObserved",
+    "Doubt",
+    "JsonObject",
+    "Location",
+    "Observation",
+    "ParityObserved",
+    "PreflightObserved",
+    "Reading",
+    "Refusal",
+    "Refused",
+    "ResourceMetadataObserved",
+    "SessionEndObserved",
+    "TokenShown",
+    "Trouble",
+    "describe",
+    "read",
+]
