@@ -1,0 +1,19 @@
+"""The command line: one line for each fault of the user's, a traceback only for a fault of the kit's."""
+
+import sys
+from collections.abc import Sequence
+
+from mcp_auth_contract import __version__
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code (design: 0 open, 1 broken, 2 wrong use, 3 unseen, 4 kit fault)."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words == ["--version"]:  # answered before anything heavy is imported
+        sys.stdout.write(f"mcp-auth-contract {__version__}\n")
+        return 0
+    from mcp_auth_contract.cli.app import call
+
+    return call(words)

@@ -126,8 +126,8 @@ class Document:
 
     @property
     def found(self) -> bool:
-        """Whether the location serves a JSON object with status 200."""
-        return self.answer.status == 200 and self.value is not None
+        """Whether the location serves a JSON object with success; whether it is 200 is another question."""
+        return self.answer.status is not None and 200 <= self.answer.status < 300 and self.value is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,8 @@ class ResourceMetadataObserved:
     """Everything RFC 9728 discovery shows about one endpoint.
 
     `challenge` is the answer to a call without a token; `pointer` the `resource_metadata` it named. `accepts` are the
-    same document fetched with other Accept and MCP-Protocol-Version headers, by label.
+    same document fetched with other Accept and MCP-Protocol-Version headers, by label. `reflected` is the challenge
+    of the same call sent with a foreign X-Forwarded-Host; `jwks` the resource's own key set, if the document names one.
     """
 
     endpoint: str
@@ -144,6 +145,7 @@ class ResourceMetadataObserved:
     documents: tuple[Document, ...]
     accepts: tuple[tuple[str, Answer], ...] = ()
     reflected: Answer | None = None
+    jwks: Document | None = None
 
     def at(self, where: Location) -> Document | None:
         """The document of one location, or None if it was not looked for."""

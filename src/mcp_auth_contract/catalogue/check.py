@@ -1,0 +1,88 @@
+"""A check as data: the closed vocabulary in which scenarios/catalogue/*.toml is written."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mcp_auth_contract.model import Impact, Level, Revision
+
+__all__ = ["Axis", "Check", "Need", "ScopeChoice"]
+
+
+class Axis(StrEnum):
+    """Over what a check expands into cases."""
+
+    ONCE = "once"
+    """One case for the whole run: metadata documents know no revision of the protocol."""
+    CONTROL = "control"
+    """One case per revision, on the control operation."""
+    OPERATIONS = "operations"
+    """One case per revision and operation that needs a token."""
+    MISSING_SCOPES = "missing_scopes"
+    """One case per revision, operation and scope that the operation needs."""
+
+
+class Need(StrEnum):
+    """What must hold before a check can say anything; what the contract lacks makes it not applicable."""
+
+    CONTROL = "control"
+    """The same call with the unbroken token is accepted before and after (else inconclusive)."""
+    SUBJECT = "subject"
+    """`claims.required` names the subject claim."""
+    TENANT = "tenant"
+    """`claims.required` names the tenant claim."""
+    SESSIONS = "sessions"
+    """The server hands out session ids in this revision."""
+    TWO_ERAS = "two_eras"
+    """The server speaks a stateful and a stateless revision."""
+    RSA = "rsa"
+    """The issuer signs with an RSA key."""
+
+
+class ScopeChoice(StrEnum):
+    """Which scopes the token carries."""
+
+    PRINCIPAL = "principal"
+    """All that the contract grants to the principal."""
+    EXACT = "exact"
+    """Just those the operation needs."""
+    MISSING = "missing"
+    """Every scope of the contract but the one under test, and those that imply it."""
+    NONE = "none"
+    """No scope at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One clause of the contract.
+
+    `tokens`, `carriers` and `variants` are lists: each combination is a case of its own. `carriers` say how the
+    token is presented, `variants` name methods or doors for the probes that take them. `since` and `until` are the
+    first and last MCP revision to which the clause applies. `core` checks run on every revision of the target.
+    """
+
+    id: str
+    family: str
+    title: str
+    level: Level
+    impact: Impact
+    cites: tuple[str, ...]
+    requirements: tuple[str, ...]
+    probe: str
+    judge: str
+    why: str
+    remedy: str
+    over: Axis = Axis.CONTROL
+    since: Revision | None = None
+    until: Revision | None = None
+    needs: frozenset[Need] = frozenset()
+    tokens: tuple[str, ...] = ()
+    scopes: ScopeChoice = ScopeChoice.PRINCIPAL
+    carriers: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    core: bool = False
+
+    def applies_to(self, revision: Revision) -> bool:
+        """Whether the clause exists in a revision of the protocol."""
+        return (self.since is None or revision >= self.since) and (
+            self.until is None or revision <= self.until
+        )

@@ -1,0 +1,223 @@
+"""Reading scenarios/catalogue/*.toml, and refusing anything it does not know."""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mcp_auth_contract.catalogue.check import Axis, Check, Need, ScopeChoice
+from mcp_auth_contract.citations import CITATIONS
+from mcp_auth_contract.datafiles import data_folder
+from mcp_auth_contract.errors import ContractError
+from mcp_auth_contract.judges import JUDGES
+from mcp_auth_contract.model import Impact, Level, Revision
+from mcp_auth_contract.probes.vocabulary import CARRIERS, DOORS, METHODS, PROBES, TOKENS
+
+__all__ = ["FAMILIES", "load_builtin", "load_catalogue", "retired_ids"]
+
+FAMILIES = (
+    "prm",
+    "as",
+    "challenge",
+    "token",
+    "time",
+    "keys",
+    "introspection",
+    "scope",
+    "isolation",
+    "session",
+    "transport",
+    "tool-challenge",
+    "leak",
+    "revision",
+    "host",
+    "app",
+)
+"""The id prefixes; the part of an id before the property."""
+
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+\Z")
+_REQUIRED = ("id", "title", "level", "impact", "cites", "requirements", "probe", "judge", "why", "remedy")
+_OPTIONAL = ("over", "since", "until", "needs", "token", "scopes", "carrier", "variants", "core")
+
+E = TypeVar("E", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One table of a file, with the words to say where it stands."""
+
+    file: Path
+    number: int
+    values: Mapping[str, Any]
+
+    def fault(self, key: str, what: str) -> ContractError:
+        name = self.values.get("id", f"entry {self.number}")
+        return ContractError(f"{self.file.name}: {name}: {key}: {what}")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return `; did you mean "…"?` for the nearest known word, or the list of all known words."""
+    words = sorted(known)
+    close = difflib.get_close_matches(word, words, n=1)
+    return f'; did you mean "{close[0]}"?' if close else f"; known are {', '.join(words)}"
+
+
+def retired_ids(folder: Path) -> frozenset[str]:
+    """Return the ids in retired.toml, which no new check may use."""
+    file = folder / "retired.toml"
+    if not file.is_file():
+        return frozenset()
+    return frozenset(entry["id"] for entry in tomllib.loads(file.read_text("utf-8")).get("retired", []))
+
+
+def load_builtin(extra: Iterable[Path] = ()) -> tuple[Check, ...]:
+    """Return the checks of the kit, followed by those of the given folders (`--scenarios DIR`)."""
+    scenarios = data_folder("scenarios")
+    return load_catalogue([scenarios / "catalogue", *extra], retired=retired_ids(scenarios))
+
+
+def load_catalogue(folders: Iterable[Path], *, retired: frozenset[str] = frozenset()) -> tuple[Check, ...]:
+    """Return all checks of the TOML files in the folders, in the order of file name and entry.
+
+    Raises ContractError, naming file, entry and nearest known word, for an unreadable file, an unknown key or
+    word, a missing key, an id used twice or retired, and parameters that the probe does not take.
+    """
+    checks: dict[str, Check] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise ContractError(f"{folder}: no such folder of checks")
+        for file in sorted(folder.glob("*.toml")):
+            for check in _load_file(file):
+                if check.id in checks:
+                    raise ContractError(f"{file.name}: {check.id}: id: used twice; give each check its own id")
+                if check.id in retired:
+                    raise ContractError(f"{file.name}: {check.id}: id: retired; a retired id is never used again")
+                checks[check.id] = check
+    return tuple(checks.values())
+
+
+def _load_file(file: Path) -> Iterable[Check]:
+    try:
+        content = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise ContractError(f"{file.name}: not readable as TOML: {fault}") from None
+    if unknown := set(content) - {"check"}:
+        word = min(unknown)
+        raise ContractError(f"{file.name}: {word}: unknown table{nearest(word, ['check'])}")
+    for number, values in enumerate(content.get("check", []), 1):
+        yield _check(_Entry(file, number, values))
+
+
+def _check(entry: _Entry) -> Check:
+    values = entry.values
+    for key in values:
+        if key not in (*_REQUIRED, *_OPTIONAL):
+            raise entry.fault(key, f"unknown key{nearest(key, (*_REQUIRED, *_OPTIONAL))}")
+    for key in _REQUIRED:
+        if not values.get(key):
+            raise entry.fault(key, "missing")
+    check_id = _text(entry, "id")
+    if not _ID.match(check_id):
+        raise entry.fault("id", "write it in kebab-case, as in token-expired-refused")
+    family = next((one for one in FAMILIES if check_id.startswith(f"{one}-")), None)
+    if family is None:
+        raise entry.fault("id", f"begins with no known family{nearest(check_id.split('-')[0], FAMILIES)}")
+    title = _text(entry, "title")
+    if len(title) > 80:
+        raise entry.fault("title", f"{len(title)} characters; keep it under 80")
+    check = Check(
+        id=check_id,
+        family=family,
+        title=title,
+        level=_word(entry, "level", Level, Level.MUST),
+        impact=_word(entry, "impact", Impact, Impact.HYGIENE),
+        cites=_words(entry, "cites", CITATIONS),
+        requirements=_words(entry, "requirements", None),
+        probe=_known(entry, "probe", PROBES),
+        judge=_known(entry, "judge", JUDGES),
+        why=_text(entry, "why"),
+        remedy=_text(entry, "remedy"),
+        over=_word(entry, "over", Axis, Axis.CONTROL),
+        since=_revision(entry, "since"),
+        until=_revision(entry, "until"),
+        needs=frozenset(Need(word) for word in _words(entry, "needs", {need.value: need for need in Need})),
+        tokens=_words(entry, "token", TOKENS),
+        scopes=_word(entry, "scopes", ScopeChoice, ScopeChoice.PRINCIPAL),
+        carriers=_words(entry, "carrier", CARRIERS),
+        variants=_words(entry, "variants", {**DOORS, **METHODS}),
+        core=bool(values.get("core", False)),
+    )
+    _agree(entry, check)
+    return check
+
+
+def _agree(entry: _Entry, check: Check) -> None:
+    """Refuse combinations that a probe or judge cannot serve; a silent mismatch would drop a check."""
+    probe = PROBES[check.probe]
+    judge = JUDGES[check.judge]
+    if probe.observes is not judge.observes:
+        raise entry.fault(
+            "judge",
+            f"{check.judge} judges {judge.observes.__name__}, but {check.probe} observes {probe.observes.__name__}",
+        )
+    given = {
+        "token": bool(check.tokens),
+        "carrier": bool(check.carriers),
+        "variants": bool(check.variants),
+        "scopes": check.scopes is not ScopeChoice.PRINCIPAL,
+    }
+    for key, present in given.items():
+        if present and key not in probe.takes:
+            raise entry.fault(key, f"the probe {check.probe} does not take it")
+        if not present and key in probe.requires:
+            raise entry.fault(key, f"missing: the probe {check.probe} needs it")
+    if probe.once is not (check.over is Axis.ONCE):
+        raise entry.fault("over", f'the probe {check.probe} {"needs" if probe.once else "cannot run"} over = "once"')
+    if (check.scopes is ScopeChoice.MISSING) is not (check.over is Axis.MISSING_SCOPES):
+        raise entry.fault("scopes", '"missing" goes with over = "missing_scopes", and only with it')
+    known = DOORS if check.probe == "door" else METHODS
+    for word in check.variants:
+        if word not in known:
+            raise entry.fault("variants", f'unknown word "{word}"{nearest(word, known)}')
+
+
+def _text(entry: _Entry, key: str) -> str:
+    value = entry.values.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise entry.fault(key, "must be a non-empty string")
+    return " ".join(value.split())
+
+
+def _words(entry: _Entry, key: str, known: Mapping[str, Any] | None) -> tuple[str, ...]:
+    value = entry.values.get(key, [])
+    words = [value] if isinstance(value, str) else value
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise entry.fault(key, "must be a string or a list of strings")
+    if len(set(words)) != len(words):
+        raise entry.fault(key, "holds a word twice")
+    for word in words:
+        if known is not None and word not in known:
+            raise entry.fault(key, f'unknown word "{word}"{nearest(word, known)}')
+    return tuple(words)
+
+
+def _known(entry: _Entry, key: str, known: Mapping[str, Any]) -> str:
+    (word,) = _words(entry, key, known) or ("",)
+    return word
+
+
+def _word(entry: _Entry, key: str, words: type[E], default: E) -> E:
+    make: Callable[[str], E] = words
+    given = _words(entry, key, {word.value: word for word in words})
+    if len(given) > 1:
+        raise entry.fault(key, "takes one word")
+    return make(given[0]) if given else default
+
+
+def _revision(entry: _Entry, key: str) -> Revision | None:
+    given = _words(entry, key, {revision.value: revision for revision in Revision})
+    return Revision(given[0]) if given else None

@@ -1,0 +1,237 @@
+"""The commands and their options. Each imports what it needs when it is called, so that --help stays quick."""
+
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import click
+import typer
+
+from mcp_auth_contract import __version__
+from mcp_auth_contract.errors import KitError
+from mcp_auth_contract.model import Level
+
+__all__ = ["app", "call"]
+
+app = typer.Typer(
+    name="mcp-auth-contract",
+    help="An authentication contract test kit for protected MCP servers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+ContractFile = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[CONTRACT]",
+        help="The contract file; default: mcp-auth-contract.toml here, else the built-in sample server.",
+        show_default=False,
+    ),
+]
+Select = Annotated[
+    list[str] | None,
+    typer.Option("--select", help="Only these checks: an id, a family, a case or a pattern. May be repeated."),
+]
+Deselect = Annotated[list[str] | None, typer.Option("--deselect", help="All but these checks. May be repeated.")]
+Scenarios = Annotated[
+    list[Path] | None, typer.Option("--scenarios", help="A folder of further checks in the kit's vocabulary.")
+]
+EveryRevision = Annotated[bool, typer.Option("--every-revision", help="Run every check on every revision.")]
+Json = Annotated[Path | None, typer.Option("--json", help="Write the JSON report (version 1) here; - for stdout.")]
+Junit = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML here.")]
+FailOn = Annotated[str, typer.Option("--fail-on", help="Which broken clauses shut the gate: must or should.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, max=64, help="Requests under way at once.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the gate's decision only.")]
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"mcp-auth-contract {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def run(
+    contract: ContractFile = None,
+    url: Annotated[str | None, typer.Option("--url", help="Run the contract against this URL instead.")] = None,
+    select: Select = None,
+    deselect: Deselect = None,
+    json: Json = None,
+    junit: Junit = None,
+    fail_on: FailOn = "must",
+    jobs: Jobs = 8,
+    scenarios: Scenarios = None,
+    every_revision: EveryRevision = False,
+    quiet: Quiet = False,
+) -> None:
+    """Prove the authentication contract of a protected MCP server."""
+    from mcp_auth_contract.cli.running import Outputs, RunOptions, run_and_report
+
+    options = RunOptions(
+        select=tuple(select or ()),
+        deselect=tuple(deselect or ()),
+        scenarios=tuple(scenarios or ()),
+        every_revision=every_revision,
+        jobs=jobs,
+        fail_on=_level(fail_on),
+        url=url,
+    )
+    raise typer.Exit(run_and_report(contract, options, Outputs(json=json, junit=junit, quiet=quiet)))
+
+
+@app.command()
+def plan(
+    contract: ContractFile = None,
+    select: Select = None,
+    deselect: Deselect = None,
+    scenarios: Scenarios = None,
+    every_revision: EveryRevision = False,
+) -> None:
+    """Print every case that a run would make, and send nothing."""
+    from mcp_auth_contract.cli.reading import print_plan
+
+    print_plan(
+        contract,
+        select=tuple(select or ()),
+        deselect=tuple(deselect or ()),
+        scenarios=tuple(scenarios or ()),
+        every_revision=every_revision,
+    )
+
+
+@app.command()
+def probe(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The MCP endpoint.")],
+    select: Select = None,
+    deselect: Deselect = None,
+    json: Json = None,
+    junit: Junit = None,
+    fail_on: FailOn = "must",
+    jobs: Jobs = 4,
+    quiet: Quiet = False,
+) -> None:
+    """Look at any server without a contract and without a token: discovery, challenges, metadata, transport."""
+    from mcp_auth_contract.cli.running import Outputs, RunOptions, probe_and_report
+
+    options = RunOptions(
+        select=tuple(select or ()), deselect=tuple(deselect or ()), jobs=jobs, fail_on=_level(fail_on)
+    )
+    raise typer.Exit(probe_and_report(url, options, Outputs(json=json, junit=junit, quiet=quiet)))
+
+
+@app.command("list")
+def list_checks(
+    family: Annotated[str | None, typer.Argument(help="Only this family, as in token.", show_default=False)] = None,
+    scenarios: Scenarios = None,
+) -> None:
+    """List the checks: id, level, impact, title."""
+    from mcp_auth_contract.cli.reading import print_list
+
+    print_list(family, tuple(scenarios or ()))
+
+
+@app.command()
+def explain(
+    check: Annotated[str, typer.Argument(metavar="CHECK", help="The id of a check.")],
+    scenarios: Scenarios = None,
+) -> None:
+    """Explain one check: why it matters, its source, how to fix it, an example exchange."""
+    from mcp_auth_contract.cli.reading import print_explanation
+
+    print_explanation(check, tuple(scenarios or ()))
+
+
+@app.command()
+def mint(
+    contract: Annotated[Path, typer.Argument(metavar="CONTRACT", help="The contract file.")],
+    principal: Annotated[str, typer.Argument(help="A principal of the contract.")],
+    defect: Annotated[str | None, typer.Option("--defect", help="Break this one thing; `mint --help` lists none: see `list-defects`.")] = None,
+    variant: Annotated[str | None, typer.Option("--variant", help="Which variant of the defect.")] = None,
+    scope: Annotated[
+        list[str] | None, typer.Option("--scope", help="These scopes instead of the principal's; may be repeated.")
+    ] = None,
+    no_scope: Annotated[bool, typer.Option("--no-scope", help="No scope at all.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Print the decoded token to stderr as well.")] = False,
+) -> None:
+    """Print a token of the contract's issuer for a principal, sound or with one defect."""
+    from mcp_auth_contract.cli.serving import print_token
+
+    scopes = frozenset() if no_scope else frozenset(scope) if scope else None
+    print_token(contract, principal, defect=defect, variant=variant, scopes=scopes, show=show)
+
+
+@app.command("defects")
+def list_defects() -> None:
+    """List the defects that `mint --defect` knows, with their variants."""
+    from mcp_auth_contract.cli.reading import print_defects
+
+    print_defects()
+
+
+@app.command()
+def serve(contract: ContractFile = None) -> None:
+    """Run the contract's issuer alone, for a server that is configured by hand."""
+    from mcp_auth_contract.cli.serving import serve_issuer
+
+    serve_issuer(contract)
+
+
+@app.command()
+def lab(
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port on 127.0.0.1.")] = 8000,
+    fault: Annotated[str | None, typer.Option("--fault", help="Serve with this one fault.")] = None,
+    variant: Annotated[
+        list[str] | None, typer.Option("--variant", help="Serve this legal variant; may be repeated.")
+    ] = None,
+    faults: Annotated[bool, typer.Option("--list", help="List the faults and variants.")] = False,
+) -> None:
+    """Serve the sample MCP server: sound, or with one named fault."""
+    from mcp_auth_contract.cli.serving import print_faults, serve_lab
+
+    if faults:
+        print_faults()
+        return
+    serve_lab(port, fault, tuple(variant or ()))
+
+
+def _level(word: str) -> Level:
+    if word.lower() not in ("must", "should"):
+        raise typer.BadParameter(f'"{word}": write must or should', param_hint="--fail-on")
+    return Level(word.upper())
+
+
+def call(words: Sequence[str]) -> int:
+    """Run one command line and return its exit code."""
+    try:
+        code = app(args=list(words), prog_name="mcp-auth-contract", standalone_mode=False)
+    except KitError as fault:
+        _say(str(fault))
+        return fault.exit_code
+    except click.exceptions.Abort:
+        _say("interrupted")
+        return 3
+    except click.ClickException as fault:
+        _say(f"{fault.format_message()}; see `mcp-auth-contract --help`")
+        return 2
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return 3
+    except BrokenPipeError:
+        return 0
+    except Exception:  # noqa: BLE001  whatever comes here is a fault of the kit and is told as one
+        _say("a fault in mcp-auth-contract itself; please report it with the lines below")
+        traceback.print_exc()
+        return 4
+    return code if isinstance(code, int) else 0
+
+
+def _say(text: str) -> None:
+    for line in text.splitlines() or [""]:
+        sys.stderr.write(f"mcp-auth-contract: {line}\n")

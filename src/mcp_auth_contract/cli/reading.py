@@ -1,0 +1,110 @@
+"""Commands that only read: plan, list, explain, defects."""
+
+from pathlib import Path
+
+import typer
+
+from mcp_auth_contract.catalogue import Axis, Check, load_builtin, nearest
+from mcp_auth_contract.citations import CITATIONS
+from mcp_auth_contract.cli.finding import find_contract
+from mcp_auth_contract.contract import load_contract
+from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.plan import Selection, make_plan
+from mcp_auth_contract.reports.example import example_exchange
+from mcp_auth_contract.tokens.defects import DEFECTS
+
+__all__ = ["print_defects", "print_explanation", "print_list", "print_plan"]
+
+_ASSUMED = (Revision.R2026_07_28, Revision.R2025_11_25)
+
+
+def print_plan(
+    file: Path | None,
+    *,
+    select: tuple[str, ...],
+    deselect: tuple[str, ...],
+    scenarios: tuple[Path, ...],
+    every_revision: bool,
+) -> None:
+    """Print one line per case: id, revision, level, and why it would not apply."""
+    found = find_contract(file)
+    contract = load_contract(found.path)
+    revisions = contract.target.revisions or _ASSUMED
+    plan = make_plan(
+        load_builtin(scenarios),
+        contract,
+        revisions,
+        selection=Selection(select, deselect),
+        every_revision=every_revision,
+    )
+    for case in plan.cases:
+        where = case.revision or "server"
+        note = f"  not applicable: {case.settled}" if case.settled else ""
+        typer.echo(f"{case.check.level:<6} {where:<10}  {case.id}{note}")
+    planned = [case for case in plan.cases if not case.settled]
+    questions = {case.question for case in planned}
+    assumed = "" if contract.target.revisions else "; the server says at run time which of these it speaks"
+    typer.echo(
+        f"{len(planned)} cases of {len({case.check.id for case in planned})} checks, {len(questions)} questions; "
+        f"revisions {', '.join(revisions)}{assumed}. Nothing was sent.",
+        err=True,
+    )
+
+
+def print_list(family: str | None, scenarios: tuple[Path, ...]) -> None:
+    """Print the checks of the catalogue."""
+    checks = load_builtin(scenarios)
+    families = {check.family for check in checks}
+    if family is not None and family.rstrip("-") not in families:
+        raise UsageError(f'no family is called "{family}"{nearest(family, families)}')
+    shown = [check for check in checks if family is None or check.family == family.rstrip("-")]
+    width = max(len(check.id) for check in shown)
+    for check in shown:
+        typer.echo(f"{check.id:<{width}}  {check.level:<6}  {check.impact:<20}  {check.title}")
+    typer.echo(f"{len(shown)} checks", err=True)
+
+
+def print_explanation(check_id: str, scenarios: tuple[Path, ...]) -> None:
+    """Print everything known about one check."""
+    checks = {check.id: check for check in load_builtin(scenarios)}
+    name = check_id.split("[", 1)[0]
+    if name not in checks:
+        raise UsageError(f'no check is called "{check_id}"{nearest(name, checks)}')
+    typer.echo(explain(checks[name]))
+
+
+def explain(check: Check) -> str:
+    """Return the explanation of a check as plain text."""
+    lines = [check.id, f"  {check.title}", "", f"level      {check.level}", f"impact     {check.impact}"]
+    if check.since or check.until:
+        lines.append(f"revisions  {check.since or 'the first'} to {check.until or 'the newest'}")
+    if check.needs:
+        lines.append(f"needs      {', '.join(sorted(check.needs))}")
+    lines.append(f"cases      {_cases(check)}")
+    lines += ["", f"why   {check.why}", f"fix   {check.remedy}", ""]
+    for key in check.cites:
+        citation = CITATIONS[key]
+        lines.append(f"source  {citation.title}")
+        lines.append(f"        {citation.url}")
+    lines += ["", "example", *(f"  {line}" for line in example_exchange(check).splitlines())]
+    return "\n".join(lines)
+
+
+def _cases(check: Check) -> str:
+    over = {
+        Axis.ONCE: "one for the whole server",
+        Axis.CONTROL: "one per revision, on the control operation",
+        Axis.OPERATIONS: "one per operation that needs a token",
+        Axis.MISSING_SCOPES: "one per operation and scope",
+    }[check.over]
+    listed = [*check.variants, *check.carriers]
+    return f"{over}; for each of {', '.join(listed)}" if listed else over
+
+
+def print_defects() -> None:
+    """Print the defects of the mint."""
+    width = max(map(len, DEFECTS))
+    for name, defect in DEFECTS.items():
+        variants = f" [{', '.join(defect.variants)}]" if defect.variants else ""
+        typer.echo(f"{name:<{width}}  {defect.summary}{variants}")

@@ -1,0 +1,219 @@
+"""Telling what is wrong with a contract: one line for each fault, in the words of the file's author."""
+
+import difflib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from mcp_auth_contract.contract.models import Contract
+from mcp_auth_contract.errors import ContractError
+
+__all__ = ["Fault", "contract_error", "key_name", "nearest", "validation_faults"]
+
+_SECRET_KEYS = frozenset({"arguments", "claims", "client_secret", "env", "extra", "headers", "start"})
+_SHOWN_CHARACTERS = 80
+
+_Location = tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault: `key: what (value); repair`. `value` is already in the file's notation, or None to keep it back."""
+
+    key: str
+    what: str
+    repair: str
+    value: str | None = None
+
+    def __str__(self) -> str:
+        value = "" if self.value is None else f" ({self.value})"
+        return f"{self.key}: {self.what}{value}; {self.repair}"
+
+
+def contract_error(label: str, faults: Iterable[Fault]) -> ContractError:
+    """Return the error that tells all faults of the contract `label`, one a line, each once."""
+    return ContractError("\n".join(dict.fromkeys(f"{label}: {fault}" for fault in faults)))
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word most like `word`, or None when none is alike."""
+    matches = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def key_name(location: _Location, tables: object) -> str:
+    """Return how the author finds a place in the file: `tools[get_invoice].scopes[2]`, counting from 1.
+
+    An entry of a list is called by its name where it has one. `tables` is the file as read.
+    """
+    name = ""
+    for step in location:
+        tables = _step(tables, step)
+        if isinstance(step, str):
+            name += f".{step}" if name else step
+        else:
+            own = tables.get("name") if isinstance(tables, Mapping) else None
+            name += f"[{own if isinstance(own, str) and own else step + 1}]"
+    return name
+
+
+def validation_faults(error: ValidationError, tables: object) -> list[Fault]:
+    """Translate pydantic's errors; values are shown as they stand in `tables`, never as validated."""
+    return [_fault(detail["type"], detail["loc"], detail.get("ctx", {}), tables) for detail in error.errors()]
+
+
+def _fault(kind: str, location: _Location, context: Mapping[str, Any], tables: object) -> Fault:
+    if location and location[-1] == "[key]":
+        return Fault(key_name(location[:-1], tables), f"the name is {context.get('what')}", context["repair"])
+    location = _inside(location, tables)
+    key = key_name(location, tables)
+    value = _look_up(tables, location)
+    shown = None if _SECRET_KEYS.intersection(location) else _shown(value)
+    match kind:
+        case "extra_forbidden":
+            return Fault(key, "unknown key", _unknown_key_repair(location))
+        case "missing":
+            return Fault(key, "missing", _missing_repair(location))
+        case "contract_fault":
+            return Fault(key, context["what"], context["repair"], shown)
+        case "literal_error" | "enum":
+            return _not_a_word(key, context["expected"], value, shown)
+        case "string_type":
+            return Fault(key, "not text", "write it in quotes", shown)
+        case "int_type" | "int_from_float":
+            return Fault(key, "not a whole number", "write digits without quotes", shown)
+        case "float_type" | "finite_number":
+            return Fault(key, "not a number", "write digits without quotes", shown)
+        case "bool_type":
+            return Fault(key, "neither true nor false", "write true or false without quotes", shown)
+        case "tuple_type":
+            return Fault(key, "not a list", _list_repair(location, value), shown)
+        case "mapping_type" | "dict_type" | "model_type" | "model_attributes_type":
+            return Fault(key, "not a table", _table_repair(location), shown)
+        case "greater_than" | "greater_than_equal" | "less_than_equal":
+            return Fault(key, *_bounds(kind, context), shown)
+        case "too_short":
+            return Fault(key, "empty", _missing_repair(location))
+        case "invalid-json-value":
+            return Fault(key, "holds a value that JSON does not have", "write dates and times as text in quotes")
+        case _:
+            return Fault(key, "not a value this key takes", f"compare it with the reference of {key}", shown)
+
+
+def _inside(location: _Location, tables: object) -> _Location:
+    """Return the part of a location that is in the file; the rest names a branch of one of pydantic's unions."""
+    for depth, step in enumerate(location[:-1]):
+        tables = _step(tables, step)
+        if not isinstance(tables, Mapping | list | tuple):
+            return location[: depth + 1]
+    return location
+
+
+def _step(tables: object, step: int | str) -> object:
+    if isinstance(tables, Mapping):
+        return tables.get(step)
+    if isinstance(tables, Sequence) and not isinstance(tables, str) and isinstance(step, int) and step < len(tables):
+        return tables[step]
+    return None
+
+
+def _look_up(tables: object, location: _Location) -> object:
+    for step in location:
+        tables = _step(tables, step)
+    return tables
+
+
+def _shown(value: object) -> str | None:
+    match value:
+        case Enum():
+            return _shown(value.value)
+        case bool() | int() | float() | str():
+            text = json.dumps(value, ensure_ascii=False)
+            return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+        case _:
+            return None
+
+
+def _not_a_word(key: str, expected: str, value: object, shown: str | None) -> Fault:
+    words = [word.strip() for word in expected.replace(" or ", ", ").replace("'", "").split(",")]
+    alike = nearest(value, words) if isinstance(value, str) else None
+    choice = ", ".join(f'"{word}"' for word in words)
+    return Fault(key, "unknown word", f'did you mean "{alike}"?' if alike else f"write one of {choice}", shown)
+
+
+def _bounds(kind: str, context: Mapping[str, Any]) -> tuple[str, str]:
+    match kind:
+        case "greater_than":
+            return "too small", f"write a number above {context['gt']:g}"
+        case "greater_than_equal":
+            return "too small", f"write {context['ge']:g} or more"
+        case _:
+            return "too large", f"write {context['le']:g} or less"
+
+
+def _unknown_key_repair(location: _Location) -> str:
+    known = _table_at(location[:-1])
+    keys = sorted(known.model_fields) if known is not None else []
+    alike = nearest(str(location[-1]), keys)
+    return f'did you mean "{alike}"?' if alike else f"the keys here are {', '.join(keys)}"
+
+
+def _missing_repair(location: _Location) -> str:
+    table = _table_at(location[:-1])
+    field = table.model_fields.get(str(location[-1])) if table is not None else None
+    match location:
+        case ("target",):
+            return 'add [target] with url = "http://127.0.0.1:8000/mcp"'
+        case ("principals",):
+            return 'add [principals.alice] with subject = "alice"'
+        case _ if field is not None and field.examples:
+            return f"write {location[-1]} = {json.dumps(field.examples[0])}"
+        case _ if field is not None and isinstance(field.default, tuple) and field.default:
+            return f"write {location[-1]} = {json.dumps(field.default)}"
+        case _:
+            return "write something or remove the key"
+
+
+def _list_repair(location: _Location, value: object) -> str:
+    if isinstance(value, Mapping) and len(location) == 1:
+        return f"write its header as [[{location[0]}]]"
+    return f"write [{_shown(value)}]" if isinstance(value, str) and len(value) < 20 else "write it in [ ]"
+
+
+def _table_repair(location: _Location) -> str:
+    match location:
+        case ("principals",):
+            return "write one header for each, [principals.NAME]"
+        case ("principals", name):
+            return f"write its keys under [principals.{name}]"
+        case (str(name),):
+            return f"write its keys under [{name}]"
+        case _:
+            return "write it as { key = value }"
+
+
+def _table_at(location: _Location) -> type[BaseModel] | None:
+    """Return the table whose keys stand at a location, or None for a free mapping."""
+    table: type[BaseModel] | None = Contract
+    for step in location:
+        if table is None:
+            return None
+        if isinstance(step, int) or (step not in table.model_fields and table.__name__ == "Principal"):
+            continue
+        field = table.model_fields.get(step)
+        table = _table_in(field.annotation) if field is not None else None
+    return table
+
+
+def _table_in(annotation: object) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in get_args(annotation):
+        table = _table_in(inner)
+        if table is not None:
+            return table
+    return None

@@ -1,0 +1,239 @@
+"""The contract: one frozen table for each table of the file."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field, PrivateAttr, Strict, model_validator
+
+from mcp_auth_contract.contract.fields import (
+    Arguments,
+    Canary,
+    Claimset,
+    Distinct,
+    Identifier,
+    JsonPointer,
+    Scope,
+    Table,
+    Text,
+    Uri,
+    fault,
+)
+from mcp_auth_contract.contract.server import Audit, Claims, Issuer, Policy, Provider, Target
+from mcp_auth_contract.model import Effect
+
+__all__ = [
+    "Audit",
+    "Claims",
+    "Contract",
+    "Cursor",
+    "Guarded",
+    "Issuer",
+    "Policy",
+    "Principal",
+    "Prompt",
+    "Provider",
+    "Record",
+    "RecordPath",
+    "Resource",
+    "Target",
+    "Tool",
+]
+
+_Entry = TypeVar("_Entry")
+_Scopes = Annotated[tuple[Scope, ...], Strict(False), Distinct]
+_Paths = Annotated[tuple["RecordPath", ...], Strict(False)]
+_Entries = Annotated[tuple[_Entry, ...], Strict(False)]
+
+
+class Principal(Table):
+    """Someone who calls the server, with the most scopes that they may be given."""
+
+    subject: Text = Field(examples=["alice"])
+    """The value of the subject claim."""
+    tenant: Text | None = Field(None, examples=["t1"])
+    """The value of the tenant claim; the token carries none when omitted."""
+    scopes: _Scopes = Field((), examples=[["invoices:read"]])
+    """The scopes of this principal's tokens."""
+    claims: Claimset = Field({}, examples=[{"roles": ["user"]}])
+    """Further claims of this principal's tokens."""
+    client: Text | None = Field(None, examples=["desktop-app"])
+    """The OAuth client that this principal uses; the kit's own when omitted."""
+
+
+class Guarded(Table):
+    """Base of what a scope can guard."""
+
+    scopes: _Scopes | None = Field(None, examples=[["invoices:read"]])
+    """The scopes a caller needs, all of them. Omitted: any valid token will do. Empty: open without a token."""
+
+    @property
+    def public(self) -> bool:
+        """Whether it is open without a token."""
+        return self.scopes == ()
+
+    @property
+    def required_scopes(self) -> tuple[str, ...]:
+        """The scopes a caller needs; empty both for what is open and for what any valid token may do."""
+        return self.scopes or ()
+
+
+class Tool(Guarded):
+    """A tool of the server, and one harmless call of it."""
+
+    name: Text = Field(examples=["get_invoice"])
+    """The tool's name."""
+    arguments: Arguments = Field({}, examples=[{"invoice_id": "INV-1"}])
+    """Arguments with which the call works for its principal."""
+    effect: Annotated[Effect, Strict(False)] = Effect.READ
+    """What a call does to the server's records."""
+    control: bool = False
+    """The call used to tell acceptance from refusal; the first read that needs scopes when no tool is named."""
+    idempotency: Text | None = Field(None, examples=["idempotency_key"])
+    """The argument that makes a repeated write one write."""
+    upstream: bool = False
+    """This tool calls the service at ${upstream.url}."""
+
+
+class Resource(Guarded):
+    """A resource of the server, or a template of resources."""
+
+    uri: Uri = Field(examples=["invoice://INV-1", "invoice://{invoice_id}"])
+    """The resource's URI or URI template (RFC 6570)."""
+    arguments: Mapping[str, Text] = Field({}, examples=[{"invoice_id": "INV-1"}])
+    """Only for a template: a value for each of its variables."""
+
+
+class Prompt(Guarded):
+    """A prompt of the server."""
+
+    name: Text = Field(examples=["summarise_invoice"])
+    """The prompt's name."""
+    arguments: Mapping[str, str] = Field({}, examples=[{"invoice_id": "INV-1"}])
+    """Arguments with which the prompt works for its principal; MCP knows text only."""
+
+
+class RecordPath(Table):
+    """One way to a record: a call of a tool, a resource or a prompt."""
+
+    tool: Text | None = Field(None, examples=["get_invoice"])
+    """The name of a declared tool."""
+    resource: Uri | None = Field(None, examples=["invoice://INV-1"])
+    """The URI of a declared resource, or one that a declared template makes."""
+    prompt: Text | None = Field(None, examples=["summarise_invoice"])
+    """The name of a declared prompt."""
+    arguments: Arguments | None = Field(None, examples=[{"invoice_id": "INV-1"}])
+    """The arguments of this call; those of the declaration when omitted."""
+
+    @property
+    def name(self) -> str:
+        """The tool, URI or prompt that the path goes through."""
+        return self.tool or self.resource or self.prompt or ""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "RecordPath":
+        if sum(way is not None for way in (self.tool, self.resource, self.prompt)) != 1:
+            raise fault("needs exactly one of tool, resource and prompt", "write one entry for each")
+        if self.resource is not None and self.arguments is not None:
+            raise fault("a resource takes no arguments", "put them into the URI")
+        return self
+
+
+class Record(Table):
+    """Something that belongs to one principal, recognised by its canary."""
+
+    name: Identifier = Field(examples=["INV-1 of alice"])
+    """What reports call it."""
+    owner: Text = Field(examples=["alice"])
+    """The principal it belongs to, who has to see the canary on every path."""
+    readers: Annotated[tuple[Text, ...], Strict(False), Distinct] = Field((), examples=[["alice", "admin"]])
+    """The principals who may see the canary; always the owner too."""
+    canary: Canary = Field(examples=["alice-t1-INV-1-7f3a"])
+    """A text in the record that only readers may ever receive."""
+    reads: _Paths = ()
+    """Ways to read this one record."""
+    lists: _Paths = ()
+    """Ways to list or export records, this one among them."""
+    writes: _Paths = ()
+    """Ways to change this record; used when policy.writes allows it."""
+
+    def may_read(self, principal: str) -> bool:
+        """Return whether the named principal may see the canary."""
+        return principal == self.owner or principal in self.readers
+
+
+class Cursor(Table):
+    """A page token, which must not carry over to another principal."""
+
+    tool: Text = Field(examples=["list_invoices"])
+    """The tool that pages."""
+    argument: Text = Field(examples=["cursor"])
+    """The argument that takes the page token."""
+    result: JsonPointer = Field(examples=["/structuredContent/nextCursor"])
+    """Where the tool's result holds the next page token, as a JSON Pointer (RFC 6901)."""
+
+
+class Contract(Table):
+    """Everything the kit has to know about a protected MCP server.
+
+    Read by `load_contract`, with variables still in its strings; `resolve` gives a copy in which they are replaced.
+    """
+
+    target: Target
+    """The MCP server under test."""
+    issuer: Issuer = Issuer()
+    """The embedded authorization server."""
+    claims: Claims = Claims()
+    """How the server reads a token."""
+    policy: Policy = Policy()
+    """What the server promises."""
+    principals: Annotated[Mapping[Identifier, Principal], Strict(False)] = Field(min_length=1)
+    """Who calls the server, by name."""
+    tools: _Entries[Tool] = ()
+    """The server's tools."""
+    resources: _Entries[Resource] = ()
+    """The server's resources and templates."""
+    prompts: _Entries[Prompt] = ()
+    """The server's prompts."""
+    records: _Entries[Record] = ()
+    """What belongs to whom."""
+    cursors: _Entries[Cursor] = ()
+    """Page tokens."""
+    audit: Audit | None = None
+    """Where privileged calls are recorded."""
+    provider: Provider | None = None
+    """A real authorization server, for provider runs."""
+
+    _source: Path | None = PrivateAttr(None)
+
+    @property
+    def source(self) -> Path | None:
+        """The file this contract was read from, as it was named; None for one made in Python."""
+        return self._source
+
+    @property
+    def label(self) -> str:
+        """What error messages call this contract."""
+        return "contract" if self._source is None else str(self._source)
+
+    @property
+    def folder(self) -> Path:
+        """The absolute folder at which relative paths start and `target.start` runs."""
+        return Path.cwd() if self._source is None else self._source.absolute().parent
+
+    def paths(self) -> Iterator[tuple[Record, str, RecordPath]]:
+        """Yield every path of every record with the key it stands under: reads, lists or writes."""
+        for record in self.records:
+            for key, paths in (("reads", record.reads), ("lists", record.lists), ("writes", record.writes)):
+                for path in paths:
+                    yield record, key, path
+
+    def located(self, source: Path | None) -> "Contract":
+        """Return this contract as one that was read from `source`."""
+        copy = self.model_copy()
+        copy._source = source
+        return copy
+
+    def raw(self) -> dict[str, Any]:
+        """Return the tables as they were written, without defaults; variables and secrets included."""
+        return self.model_dump(exclude_unset=True)

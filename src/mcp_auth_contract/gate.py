@@ -1,0 +1,40 @@
+"""The gate fails closed: it opens only when everything that had to be seen was seen, and held."""
+
+from collections.abc import Sequence
+
+from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable
+from mcp_auth_contract.runner.result import Gate, Result
+
+__all__ = ["decide"]
+
+
+def decide(results: Sequence[Result], *, fail_on: Level = Level.MUST, interrupted: bool = False) -> Gate:
+    """Decide over the results of a run.
+
+    Exit codes: 0 open · 1 a clause is broken · 3 something that had to be observed could not be · 4 a fault in the
+    kit. 4 wins over 1, and 1 over 3. `fail_on` SHOULD shuts the gate for recommendations as well.
+    """
+    binding = (Level.MUST,) if fail_on is Level.MUST else (Level.MUST, Level.SHOULD)
+    bound = [result for result in results if result.check.level in binding]
+    broken = [result for result in bound if isinstance(result.outcome, Fail)]
+    unseen = [result for result in bound if isinstance(result.outcome, Inconclusive)]
+    faults = [result for result in results if isinstance(result.outcome, Error)]
+    ran = [result for result in results if not isinstance(result.outcome, NotApplicable)]
+
+    reasons: list[str] = []
+    if faults:
+        reasons.append(_count(faults, "ended with a fault in the kit"))
+    if broken:
+        reasons.append(_count(broken, f"broke a clause of level {' or '.join(binding)}"))
+    if unseen:
+        reasons.append(_count(unseen, f"of level {' or '.join(binding)} could not be observed"))
+    if interrupted:
+        reasons.append("the run was interrupted")
+    if not ran:
+        reasons.append("no check was run at all")
+    code = 4 if faults else 1 if broken else 3 if reasons else 0
+    return Gate(open=not reasons, exit_code=code, reasons=tuple(reasons), binding=binding)
+
+
+def _count(results: Sequence[Result], what: str) -> str:
+    return f"{len(results)} {'case' if len(results) == 1 else 'cases'} {what}"

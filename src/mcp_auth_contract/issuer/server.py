@@ -1,0 +1,158 @@
+"""The embedded issuer: an authorization server on its own thread, for as long as a `with` block lasts."""
+
+import ssl
+import threading
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Literal, Self
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import trustme
+
+from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
+from mcp_auth_contract.clock import Clock, system_clock
+from mcp_auth_contract.errors import ContractError, UsageError
+from mcp_auth_contract.issuer.app import issuer_app
+from mcp_auth_contract.issuer.control import Control, IssuerName
+from mcp_auth_contract.issuer.memory import Memory
+from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, fresh_key, load_folder
+
+__all__ = ["EmbeddedIssuer", "IssuerSettings"]
+
+_ROLE_OF = {
+    IssuerName.TRUSTED: Role.ISSUER,
+    IssuerName.LOOKALIKE: Role.LOOKALIKE,
+    IssuerName.SECOND: Role.SECOND,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuerSettings:
+    """How the issuer is served and what it signs with.
+
+    The first algorithm is the default. `keys` is "fresh" or a folder of JWK files; what a folder lacks for
+    the roles other than the trusted issuer's is made fresh. `public_url` is an origin, default the bound
+    address.
+    """
+
+    port: int = 0
+    bind: str = "127.0.0.1"
+    public_url: str | None = None
+    tls: bool = False
+    algorithms: tuple[Algorithm, ...] = (Algorithm.RS256,)
+    keys: Literal["fresh"] | Path = "fresh"
+
+
+class EmbeddedIssuer:
+    """Serves the issuers between `__enter__` and `__exit__`; the URLs are known in between only.
+
+    Entering raises UsageError when the port is in use or the key folder is missing, ContractError for a bad
+    key.
+    """
+
+    def __init__(self, settings: IssuerSettings | None = None, *, clock: Clock = system_clock) -> None:
+        self.settings = settings or IssuerSettings()
+        self.memory = Memory(clock)
+        self.control = Control(self._initial_keys)
+        self._keys: dict[tuple[Role, Algorithm], SigningKey] = {}
+        self._lock = threading.Lock()
+        self._stack = ExitStack()
+        self._url: str | None = None
+        self._ca_file: Path | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._load_keys()
+            self.control.state(IssuerName.TRUSTED)
+            listener = bind(self.settings.bind, self.settings.port)
+            stack.callback(listener.close)
+            url = _origin(self.settings.public_url or url_of(listener, tls=self.settings.tls))
+            tls, ca_file = _throw_away_tls(stack, url) if self.settings.tls else (None, None)
+            app = issuer_app(url, self.control, self.memory, self.settings.algorithms)
+            stack.enter_context(serve_in_thread(app, listener=listener, tls=tls))
+            self._url, self._ca_file = url, ca_file
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._url = self._ca_file = None
+        self._stack.close()
+
+    @property
+    def url(self) -> str:
+        """The trusted issuer's identifier, without a trailing slash."""
+        return self.url_of(IssuerName.TRUSTED)
+
+    @property
+    def jwks_uri(self) -> str:
+        """Where the trusted issuer publishes its keys."""
+        return f"{self.url}/jwks"
+
+    @property
+    def introspection_uri(self) -> str:
+        """Where tokens would be introspected (RFC 7662); reserved, so answered with 404."""
+        return f"{self.url}/introspect"
+
+    @property
+    def ca_file(self) -> Path | None:
+        """The certificate (PEM) of the throw-away CA; None without TLS. Removed when the block ends."""
+        return self._ca_file
+
+    def url_of(self, issuer: IssuerName) -> str:
+        """Return an issuer's identifier; raises RuntimeError outside the `with` block."""
+        if self._url is None:
+            raise RuntimeError("the issuer is not being served: use it in a with block")
+        return f"{self._url}{issuer.path}"
+
+    def signing_key(self, alg: Algorithm | None = None, role: Role = Role.ISSUER) -> SigningKey:
+        """Return the key of a role, made on first use unless a folder holds it; default the first algorithm.
+
+        Asking for the trusted issuer's key of an algorithm that is not configured yields one in no JWKS.
+        """
+        return self.key_of(role, alg or self.settings.algorithms[0])
+
+    def key_of(self, role: Role, alg: Algorithm) -> SigningKey:
+        """Return the key of a role; a `KeyFinder` for minting faulty tokens."""
+        with self._lock:
+            if (role, alg) not in self._keys:
+                self._keys[role, alg] = fresh_key(alg, f"{role}-{alg.lower()}-{uuid4().hex[:8]}")
+            return self._keys[role, alg]
+
+    def _load_keys(self) -> None:
+        if not self.settings.algorithms:
+            raise ContractError("[issuer] algorithms is empty: name at least one, such as RS256")
+        if not isinstance(self.settings.keys, Path):
+            return
+        found = load_folder(self.settings.keys)
+        for alg in self.settings.algorithms:
+            if (Role.ISSUER, alg) not in found:
+                lacking = f"{self.settings.keys}: holds no key of the issuer with alg {alg}"
+                raise ContractError(f"{lacking}: add one, or change algorithms")
+        self._keys = {**found, **self._keys}
+
+    def _initial_keys(self, issuer: IssuerName) -> tuple[SigningKey, ...]:
+        return tuple(self.key_of(_ROLE_OF[issuer], alg) for alg in self.settings.algorithms)
+
+
+def _throw_away_tls(stack: ExitStack, url: str) -> tuple[ssl.SSLContext, Path]:
+    authority = trustme.CA()
+    names = {"localhost", "127.0.0.1", "::1", urlsplit(url).hostname or "localhost"}
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(*sorted(names)).configure_cert(context)
+    ca_file = Path(stack.enter_context(TemporaryDirectory(prefix="mcp-auth-contract-"))) / "ca.pem"
+    authority.cert_pem.write_to_path(str(ca_file))
+    return context, ca_file
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    beyond = parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password
+    if parts.scheme not in {"http", "https"} or not parts.hostname or beyond:
+        raise UsageError("public_url must be scheme, host and port only, as http://issuer:9000")
+    return f"{parts.scheme}://{parts.netloc}"

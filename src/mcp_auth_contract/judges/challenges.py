@@ -1,0 +1,247 @@
+"""Does the refusal's challenge say what a client needs? WWW-Authenticate of 401 and 403 answers."""
+
+from mcp_auth_contract.judges.facts import Facts
+from mcp_auth_contract.judges.refusals import unsettled
+from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
+from mcp_auth_contract.oauth.challenge import Challenge, FaultKind, scopes_of
+from mcp_auth_contract.observations import Accepted, Answer, CallObserved, describe
+
+__all__ = [
+    "challenge_characters",
+    "challenge_has_parameter",
+    "challenge_has_scope",
+    "challenge_scope_form",
+    "challenge_syntax",
+    "challenge_unique_parameters",
+    "error_is_invalid_token",
+    "has_bearer_challenge",
+    "has_resource_metadata",
+    "has_www_authenticate",
+    "no_result_in_refusal",
+    "no_session_id_in_refusal",
+    "scope_challenge_error",
+    "scope_challenge_metadata",
+    "scope_challenge_names_missing",
+]
+
+_CHARACTER_FAULTS = frozenset({FaultKind.CHARACTERS})
+_SCOPE_FAULTS = frozenset({FaultKind.SCOPE_FORM, FaultKind.EMPTY_SCOPE})
+_SYNTAX_FAULTS = frozenset(FaultKind) - _CHARACTER_FAULTS - _SCOPE_FAULTS - {FaultKind.DUPLICATE}
+
+
+def _refusals(observed: CallObserved, *statuses: int) -> list[Answer] | Verdict:
+    """The answers with one of the statuses, or why there is none to judge."""
+    answers = [each.answer for each in observed.attempts if each.answer.status in statuses]
+    if answers:
+        return answers
+    if doubt := unsettled(observed):
+        return doubt
+    wanted = " or ".join(map(str, statuses))
+    return Inconclusive(f"no {wanted} was answered to read a challenge from: {describe(observed.attempts[0].answer)}")
+
+
+def _unauthorized(observed: CallObserved, facts: Facts) -> list[Answer] | Verdict:
+    if facts.challenge == "tool":
+        return NotApplicable('challenges come in tool results here (policy.challenge = "tool")')
+    answers = _refusals(observed, 401)
+    if isinstance(answers, Inconclusive) and facts.challenge == "either":
+        return NotApplicable("this refusal came in a tool result, as policy.challenge allows")
+    if isinstance(answers, Inconclusive) and not facts.has_contract:
+        return NotApplicable("nothing here was answered with 401: the server asks for no token")
+    return answers
+
+
+def has_www_authenticate(observed: CallObserved, facts: Facts) -> Verdict:
+    """Each 401 carries at least one challenge (RFC 9110 §15.5.2; OAuth 2.1 §5.3)."""
+    answers = _unauthorized(observed, facts)
+    if not isinstance(answers, list):
+        return answers
+    for answer in answers:
+        if not answer.header_lines("www-authenticate"):
+            return Fail("401 with a WWW-Authenticate header", "401 without one")
+    return Pass()
+
+
+def _challenged(observed: CallObserved, facts: Facts) -> list[Answer] | Verdict:
+    answers = _unauthorized(observed, facts)
+    if not isinstance(answers, list):
+        return answers
+    having = [answer for answer in answers if answer.header_lines("www-authenticate")]
+    return having or Inconclusive("the 401 has no WWW-Authenticate header; challenge-www-authenticate reports it")
+
+
+def has_bearer_challenge(observed: CallObserved, facts: Facts) -> Verdict:
+    """One of the challenges uses the Bearer scheme, in any case and any place (OAuth 2.1 §5.3)."""
+    answers = _challenged(observed, facts)
+    if not isinstance(answers, list):
+        return answers
+    for answer in answers:
+        schemes = {scheme.lower() for scheme in answer.challenges.schemes}
+        if not schemes & {"bearer", "dpop"}:
+            return Fail("a Bearer challenge", f"only {', '.join(answer.challenges.schemes) or 'unreadable ones'}")
+    return Pass()
+
+
+def _bearer(observed: CallObserved, facts: Facts) -> list[Challenge] | Verdict:
+    answers = _challenged(observed, facts)
+    if not isinstance(answers, list):
+        return answers
+    bearers = [answer.challenges.bearer for answer in answers]
+    found = [bearer for bearer in bearers if bearer is not None]
+    return found or Inconclusive("the 401 has no Bearer challenge; challenge-bearer-scheme reports it")
+
+
+def challenge_has_parameter(observed: CallObserved, facts: Facts) -> Verdict:
+    """The Bearer scheme is followed by at least one parameter (RFC 6750 §3)."""
+    bearers = _bearer(observed, facts)
+    if not isinstance(bearers, list):
+        return bearers
+    if any(not bearer.params for bearer in bearers):
+        return Fail("Bearer with at least one parameter", "a bare Bearer challenge")
+    return Pass()
+
+
+def _without_faults(observed: CallObserved, facts: Facts, kinds: frozenset[FaultKind], expected: str) -> Verdict:
+    answers = _challenged(observed, facts)
+    if not isinstance(answers, list):
+        return answers
+    for answer in answers:
+        faults = [fault for fault in answer.challenges.faults if fault.kind in kinds]
+        if faults:
+            return Fail(expected, "; ".join(dict.fromkeys(f"{fault.kind.value}: {fault.detail}" for fault in faults)))
+    return Pass()
+
+
+def challenge_syntax(observed: CallObserved, facts: Facts) -> Verdict:
+    """The header parses as a list of challenges (RFC 9110 §11.6.1, §5.6.4)."""
+    return _without_faults(observed, facts, _SYNTAX_FAULTS, "a header that parses as RFC 9110 §11.6.1 says")
+
+
+def challenge_unique_parameters(observed: CallObserved, facts: Facts) -> Verdict:
+    """A parameter occurs at most once in a challenge (RFC 6750 §3; RFC 9110 §11.2)."""
+    return _without_faults(observed, facts, frozenset({FaultKind.DUPLICATE}), "each parameter at most once")
+
+
+def challenge_characters(observed: CallObserved, facts: Facts) -> Verdict:
+    """`error`, `error_description` and `scope` keep to the characters of RFC 6750 §3."""
+    return _without_faults(observed, facts, _CHARACTER_FAULTS, "values in the characters that RFC 6750 §3 allows")
+
+
+def challenge_scope_form(observed: CallObserved, facts: Facts) -> Verdict:
+    """`scope` is one string of space-separated tokens, and not empty (RFC 6750 §3)."""
+    return _without_faults(observed, facts, _SCOPE_FAULTS, "scope as a list separated by spaces")
+
+
+def has_resource_metadata(observed: CallObserved, facts: Facts) -> Verdict:
+    """The 401 names `resource_metadata` in one of its challenges (RFC 9728 §5.1)."""
+    answers = _challenged(observed, facts)
+    if not isinstance(answers, list):
+        return answers
+    for answer in answers:
+        if not answer.challenges.get("resource_metadata"):
+            return Fail("a challenge with resource_metadata", "none")
+    return Pass()
+
+
+def challenge_has_scope(observed: CallObserved, facts: Facts) -> Verdict:
+    """The 401 tells which scopes the resource needs (MCP authorization, scope selection)."""
+    answers = _challenged(observed, facts)
+    if not isinstance(answers, list):
+        return answers
+    if facts.has_contract and not facts.needed:
+        return NotApplicable("the contract names no scope for this operation")
+    for answer in answers:
+        if answer.challenges.get("scope") is None:
+            return Fail("a challenge with scope", "none")
+    return Pass()
+
+
+def error_is_invalid_token(observed: CallObserved, facts: Facts) -> Verdict:
+    """A token that fails validation is reported as error="invalid_token" (RFC 6750 §3.1)."""
+    bearers = _bearer(observed, facts)
+    if not isinstance(bearers, list):
+        return bearers
+    for bearer in bearers:
+        if bearer.get("error") != "invalid_token":
+            said = bearer.get("error")
+            return Fail('error="invalid_token"', f'error="{said}"' if said else "no error parameter")
+    return Pass()
+
+
+def no_result_in_refusal(observed: CallObserved, facts: Facts) -> Verdict:
+    """A 401 or 403 carries no JSON-RPC result (MCP token handling: validated before processing)."""
+    answers = _refusals(observed, 401, 403)
+    if not isinstance(answers, list):
+        return NotApplicable("refused inside a tool result") if facts.in_band else answers
+    for answer in answers:
+        if any("result" in message for message in answer.messages):
+            return Fail("a refusal without a result", f"{answer.status} whose body holds a JSON-RPC result")
+    return Pass()
+
+
+def no_session_id_in_refusal(observed: CallObserved, facts: Facts) -> Verdict:
+    """A refusal hands out no session id (MCP security best practices, session hijacking)."""
+    answers = _refusals(observed, 401, 403)
+    if not isinstance(answers, list):
+        return NotApplicable("refused inside a tool result") if facts.in_band else answers
+    for answer in answers:
+        if answer.header("mcp-session-id") is not None:
+            return Fail("a refusal without a session id", f"{answer.status} with an Mcp-Session-Id")
+    return Pass()
+
+
+def _insufficient(observed: CallObserved, facts: Facts) -> list[Answer] | Verdict:
+    if any(isinstance(attempt.reading, Accepted) for attempt in observed.attempts):
+        return Inconclusive("the operation ran; scope-missing-denied reports it")
+    if facts.challenge == "tool":
+        return NotApplicable('challenges come in tool results here (policy.challenge = "tool")')
+    answers = _refusals(observed, 403)
+    if isinstance(answers, Inconclusive):
+        return Inconclusive("no 403 was answered; scope-missing-403 reports it")
+    return answers
+
+
+def scope_challenge_error(observed: CallObserved, facts: Facts) -> Verdict:
+    """The 403 has a Bearer challenge with error="insufficient_scope" (RFC 6750 §3.1; MCP insufficient scope)."""
+    answers = _insufficient(observed, facts)
+    if not isinstance(answers, list):
+        return answers
+    expected = '403 with error="insufficient_scope"'
+    for answer in answers:
+        bearer = answer.challenges.bearer
+        if bearer is None or bearer.get("error") != "insufficient_scope":
+            return Fail(expected, describe(answer) if bearer is None or bearer.get("error") else "403 without error")
+    return Pass()
+
+
+def _scope_challenge(observed: CallObserved, facts: Facts) -> list[Challenge] | Verdict:
+    answers = _insufficient(observed, facts)
+    if not isinstance(answers, list):
+        return answers
+    bearers = [answer.challenges.bearer for answer in answers]
+    found = [bearer for bearer in bearers if bearer is not None]
+    return found or Inconclusive("the 403 has no Bearer challenge; scope-challenge-error reports it")
+
+
+def scope_challenge_names_missing(observed: CallObserved, facts: Facts) -> Verdict:
+    """The 403's `scope` names the scope that the token lacks (MCP insufficient scope; both revisions' forms pass)."""
+    bearers = _scope_challenge(observed, facts)
+    if not isinstance(bearers, list):
+        return bearers
+    for bearer in bearers:
+        named = bearer.get("scope")
+        if named is None:
+            return Fail(f'scope naming "{facts.missing}"', "no scope parameter")
+        if facts.missing not in scopes_of(named):
+            return Fail(f'scope naming "{facts.missing}"', f'scope="{named}"')
+    return Pass()
+
+
+def scope_challenge_metadata(observed: CallObserved, facts: Facts) -> Verdict:
+    """The 403 repeats `resource_metadata` (MCP insufficient scope)."""
+    bearers = _scope_challenge(observed, facts)
+    if not isinstance(bearers, list):
+        return bearers
+    if any(not bearer.get("resource_metadata") for bearer in bearers):
+        return Fail("a challenge with resource_metadata", "none")
+    return Pass()

@@ -1,0 +1,39 @@
+"""What a judge may know besides the observation: the ground truth of the contract, as plain values."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from mcp_auth_contract.model import Revision
+
+__all__ = ["Facts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Ground truth for one case.
+
+    `revision` is None for cases about the whole server; `revisions` are those the run covers. `needed` are the scopes
+    of the operation, `missing` the one that the token lacks. `has_contract` is False for an anonymous probe of a URL,
+    where nothing is known of the target but its address. `control_held` says that the unbroken token was accepted.
+    """
+
+    endpoint: str
+    resource: str
+    revisions: tuple[Revision, ...]
+    revision: Revision | None = None
+    challenge: Literal["http", "tool", "either"] = "http"
+    public: frozenset[str] = frozenset()
+    needed: frozenset[str] = frozenset()
+    missing: str | None = None
+    loopback: bool = False
+    has_contract: bool = True
+
+    @property
+    def newest(self) -> Revision:
+        """The newest revision of the run."""
+        return max(self.revisions)
+
+    @property
+    def in_band(self) -> bool:
+        """Whether a refusal may come inside a tool result (`policy.challenge` is tool or either)."""
+        return self.challenge != "http"

@@ -1,0 +1,35 @@
+"""Everything a protected server decides, as steps that a variant or a fault can replace one by one."""
+
+from dataclasses import dataclass
+
+from mcp_auth_contract.lab import challenges as _challenges
+from mcp_auth_contract.lab import credentials as _credentials
+from mcp_auth_contract.lab import documents as _documents
+from mcp_auth_contract.lab import doors as _doors
+from mcp_auth_contract.lab import methods as _methods
+from mcp_auth_contract.lab import protocol as _protocol
+from mcp_auth_contract.lab import records as _records
+from mcp_auth_contract.lab import scopes as _scopes
+from mcp_auth_contract.lab import sessions as _sessions
+from mcp_auth_contract.lab import verification as _verification
+
+__all__ = ["SOUND", "Behaviour"]
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """One group of steps per room. The defaults are the sound server."""
+
+    credentials: _credentials.Credentials = _credentials.SOUND
+    verification: _verification.Verification = _verification.SOUND
+    scopes: _scopes.Scopes = _scopes.SOUND
+    challenges: _challenges.Challenges = _challenges.SOUND
+    documents: _documents.Documents = _documents.SOUND
+    doors: _doors.Doors = _doors.SOUND
+    sessions: _sessions.SessionRules = _sessions.SOUND
+    protocol: _protocol.Protocol = _protocol.SOUND
+    isolation: _records.Isolation = _records.SOUND
+    listing: _methods.Listing = _methods.SOUND
+
+
+SOUND = Behaviour()

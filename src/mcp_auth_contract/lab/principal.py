@@ -1,0 +1,25 @@
+"""Who is calling, as the verified token says."""
+
+from dataclasses import dataclass, field
+
+__all__ = ["ANONYMOUS", "Principal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A caller. `expires` is the token's NumericDate, None where no token was needed."""
+
+    subject: str
+    tenant: str
+    client: str = ""
+    scopes: frozenset[str] = field(default=frozenset())
+    expires: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What a session or a page token is bound to: subject, tenant and client, whatever the token."""
+        return (self.subject, self.tenant, self.client)
+
+
+ANONYMOUS = Principal("", "")
+"""The caller of an operation that needs no token; owns nothing and holds no scope."""

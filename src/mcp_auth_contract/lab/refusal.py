@@ -1,0 +1,73 @@
+"""The ways in which a request ends before it is answered."""
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = [
+    "BodyTooLarge",
+    "HttpRefused",
+    "InsufficientScope",
+    "InvalidToken",
+    "KeysUnavailable",
+    "MalformedRequest",
+    "NoCredentials",
+    "Refusal",
+    "RpcRefused",
+]
+
+
+class Refusal(Exception):  # noqa: N818  an outcome of a request, not an error of the program
+    """Base of them all."""
+
+
+class NoCredentials(Refusal):
+    """The request carries no bearer token."""
+
+
+@dataclass(eq=False)
+class MalformedRequest(Refusal):
+    """The Authorization header cannot be read (RFC 6750 §3.1 invalid_request)."""
+
+    description: str
+
+
+@dataclass(eq=False)
+class InvalidToken(Refusal):
+    """The token was rejected; the description names the reason and never repeats the token."""
+
+    description: str
+
+
+@dataclass(eq=False)
+class InsufficientScope(Refusal):
+    """The token is good but lacks scopes. `held` are those it has."""
+
+    needed: frozenset[str]
+    held: frozenset[str]
+
+
+class KeysUnavailable(Refusal):
+    """The authorization server's keys cannot be had, so the token cannot be judged."""
+
+
+@dataclass(eq=False)
+class HttpRefused(Refusal):
+    """Refused by the transport, with a status and a sentence."""
+
+    status: int
+    reason: str
+    allow: str | None = None
+
+
+@dataclass(eq=False)
+class RpcRefused(Refusal):
+    """Refused with a JSON-RPC error."""
+
+    code: int
+    message: str
+    detail: Any = None
+    status: int | None = None
+
+
+class BodyTooLarge(Refusal):
+    """The body is longer than the server reads."""

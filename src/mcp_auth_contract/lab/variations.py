@@ -1,0 +1,180 @@
+"""The changes that make each legal variant, as data."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from starlette.responses import RedirectResponse, Response
+
+from mcp_auth_contract.lab.behaviour import Behaviour
+from mcp_auth_contract.lab.challenges import Denial, bearer_challenge, quoted, respond
+from mcp_auth_contract.lab.documents import WELL_KNOWN
+from mcp_auth_contract.lab.fault import Change
+from mcp_auth_contract.lab.incoming import Incoming
+from mcp_auth_contract.lab.methods import DISCOVERY
+from mcp_auth_contract.lab.principal import Principal
+from mcp_auth_contract.lab.protocol import as_events
+from mcp_auth_contract.lab.settings import ENDPOINT, LabSettings
+from mcp_auth_contract.lab.tools import Tool
+from mcp_auth_contract.lab.variants import Variant
+from mcp_auth_contract.model import Revision
+
+__all__ = ["VARIATIONS", "configured", "varied"]
+
+_ELSEWHERE = "/metadata.json"
+
+
+def configured(settings: LabSettings) -> LabSettings:
+    """Return the settings with the variants that are a matter of configuration applied."""
+    if Variant.SCP_LIST in settings.variant:
+        settings = replace(settings, claims=replace(settings.claims, scope="scp"))
+    if Variant.LEEWAY_60 in settings.variant:
+        settings = replace(settings, leeway=60)
+    if Variant.ANY_TYP in settings.variant:
+        settings = replace(settings, types=settings.types | {"jwt", ""})
+    return settings
+
+
+def varied(behaviour: Behaviour, variants: frozenset[Variant]) -> Behaviour:
+    """Return the behaviour with each variant's change applied, in the order of the enumeration."""
+    for variant in Variant:
+        if variant in variants and variant in VARIATIONS:
+            behaviour = VARIATIONS[variant](behaviour)
+    return behaviour
+
+
+def _at_the_root(_settings: LabSettings, path: str) -> bool:
+    return path == WELL_KNOWN
+
+
+def _root_pointer(settings: LabSettings, _incoming: Incoming) -> str:
+    return settings.base + WELL_KNOWN
+
+
+def _at_root_and_path(settings: LabSettings, path: str) -> bool:
+    return path in (WELL_KNOWN, WELL_KNOWN + settings.resource_path)
+
+
+def _elsewhere(_settings: LabSettings, path: str) -> bool:
+    return path == _ELSEWHERE
+
+
+def _pointer_elsewhere(settings: LabSettings, _incoming: Incoming) -> str:
+    return settings.base + _ELSEWHERE
+
+
+def _shown_if_allowed(principal: Principal, tool: Tool) -> bool:
+    return tool.scopes <= principal.scopes
+
+
+async def _discovery_is_open(incoming: Incoming) -> bool:
+    if incoming.method != "POST":
+        return False
+    message: Any = await incoming.message()
+    return isinstance(message, dict) and message.get("method") in DISCOVERY
+
+
+async def _redirect_slash(_lab: object, incoming: Incoming) -> Response | None:
+    return RedirectResponse(ENDPOINT, 308) if incoming.path == ENDPOINT + "/" else None
+
+
+def _several_lines(denial: Denial) -> Response:
+    return respond(denial, ('Basic realm="lab, internal"', f'{bearer_challenge(denial)}, DPoP algs="ES256"'))
+
+
+def _lower_case(denial: Denial) -> Response:
+    return respond(denial, (bearer_challenge(denial, "bearer"),))
+
+
+def _unquoted(denial: Denial) -> Response:
+    written = (f"{name}={value if name == 'error' else quoted(value)}" for name, value in denial.parameters)
+    return respond(denial, ("Bearer " + " , ".join(written),))
+
+
+def _empty(behaviour: Behaviour) -> Behaviour:
+    write = behaviour.challenges.write
+    return replace(
+        behaviour,
+        challenges=replace(behaviour.challenges, write=lambda denial: write(replace(denial, body=""))),
+    )
+
+
+def _error_on_missing_token(behaviour: Behaviour) -> Behaviour:
+    def missing(pointer: str | None, scope: str) -> Denial:
+        return behaviour.challenges.invalid(pointer, scope, "authentication is required")
+
+    return replace(behaviour, challenges=replace(behaviour.challenges, missing=missing))
+
+
+def _malformed_as_401(behaviour: Behaviour) -> Behaviour:
+    def malformed(pointer: str | None, description: str) -> Denial:
+        return replace(behaviour.challenges.invalid(pointer, "invoices:read", description))
+
+    return replace(behaviour, challenges=replace(behaviour.challenges, malformed=malformed))
+
+
+def _with_held_scopes(behaviour: Behaviour) -> Behaviour:
+    insufficient = behaviour.challenges.insufficient
+
+    def repeating(pointer: str | None, needed: frozenset[str], held: frozenset[str]) -> Denial:
+        return insufficient(pointer, needed | held, held)
+
+    return replace(behaviour, challenges=replace(behaviour.challenges, insufficient=repeating))
+
+
+def _own_authorization_server(behaviour: Behaviour) -> Behaviour:
+    metadata = behaviour.documents.resource_metadata
+
+    def naming_own(settings: LabSettings) -> Mapping[str, Any]:
+        return {**metadata(settings), "authorization_servers": [settings.own_issuer]}
+
+    return replace(behaviour, documents=replace(behaviour.documents, resource_metadata=naming_own))
+
+
+def _revisions(*spoken: Revision) -> Change:
+    return lambda behaviour: replace(behaviour, protocol=replace(behaviour.protocol, revisions=spoken))
+
+
+_LEGACY = tuple(one for one in Revision if not one.stateless)
+
+VARIATIONS: Mapping[Variant, Change] = MappingProxyType(
+    {
+        Variant.ROOT_METADATA: lambda b: replace(
+            b, documents=replace(b.documents, published_at=_at_the_root, pointer=_root_pointer)
+        ),
+        Variant.ROOT_AND_PATH_METADATA: lambda b: replace(
+            b, documents=replace(b.documents, published_at=_at_root_and_path)
+        ),
+        Variant.HEADER_ONLY_METADATA: lambda b: replace(
+            b, documents=replace(b.documents, published_at=_elsewhere, pointer=_pointer_elsewhere)
+        ),
+        Variant.NO_SESSIONS: lambda b: replace(b, sessions=replace(b.sessions, kept=False)),
+        Variant.NO_STREAM: lambda b: replace(b, sessions=replace(b.sessions, stream=False)),
+        Variant.SSE: lambda b: replace(b, protocol=replace(b.protocol, legacy_answer=as_events)),
+        Variant.HIDDEN_TOOLS: lambda b: replace(b, listing=replace(b.listing, shown=_shown_if_allowed)),
+        Variant.PAGINATED: lambda b: replace(b, listing=replace(b.listing, page=2)),
+        Variant.PUBLIC_DISCOVERY: lambda b: replace(
+            b, doors=replace(b.doors, open_to_all=_discovery_is_open)
+        ),
+        Variant.SEVERAL_CHALLENGES: lambda b: replace(
+            b, challenges=replace(b.challenges, write=_several_lines)
+        ),
+        Variant.LOWER_CASE_SCHEME: lambda b: replace(b, challenges=replace(b.challenges, write=_lower_case)),
+        Variant.TOKEN_PARAMETERS: lambda b: replace(b, challenges=replace(b.challenges, write=_unquoted)),
+        Variant.ERROR_ON_MISSING_TOKEN: _error_on_missing_token,
+        Variant.EMPTY_REFUSALS: _empty,
+        Variant.MALFORMED_401: _malformed_as_401,
+        Variant.HELD_SCOPES: _with_held_scopes,
+        Variant.FOREIGN_SESSION_403: lambda b: replace(b, sessions=replace(b.sessions, foreign=403)),
+        Variant.LEGACY_ONLY: _revisions(*_LEGACY),
+        Variant.MODERN_ONLY: _revisions(Revision.R2026_07_28),
+        Variant.OWN_AS: _own_authorization_server,
+        Variant.SLASH_REDIRECT: lambda b: replace(b, doors=replace(b.doors, side_door=_redirect_slash)),
+        Variant.TOOL_CHALLENGE: lambda b: replace(
+            b,
+            challenges=replace(b.challenges, in_tool_result=True),
+            doors=replace(b.doors, open_to_all=_discovery_is_open),
+        ),
+    }
+)

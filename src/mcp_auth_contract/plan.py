@@ -1,0 +1,292 @@
+"""The plan: every check expanded over the contract into cases, before anything is sent."""
+
+import fnmatch
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from mcp_auth_contract.catalogue import Axis, Check, Need, ScopeChoice, nearest
+from mcp_auth_contract.contract import Contract, Operation, control_operation, implying, operations, principal_for
+from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.model import Effect, OperationKind, Revision
+from mcp_auth_contract.probes import Question
+from mcp_auth_contract.probes.vocabulary import PROBES
+from mcp_auth_contract.tokens.defects import DEFECTS
+
+__all__ = ["Base", "Case", "Plan", "Selection", "make_anonymous_plan", "make_plan"]
+
+_STATELESS_METHODS = frozenset({"server/discover"})
+_STATEFUL_METHODS = frozenset({"initialize", "ping"})
+_ANONYMOUS = Operation(kind=OperationKind.TOOL, name="tools/list")
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What a group of cases shares: the call that must be accepted before and after they are believed."""
+
+    question: Question
+
+    @property
+    def writes(self) -> bool:
+        """Whether the call changes records, so that its cases run alone."""
+        operation = self.question.operation
+        return operation is not None and operation.effect is Effect.WRITE
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One check applied to one place. `settled` is the reason why it is not applicable, known before it runs."""
+
+    id: str
+    check: Check
+    revision: Revision | None
+    question: Question | None
+    base: Base | None = None
+    missing: str | None = None
+    settled: str | None = None
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """The scopes of the case's operation."""
+        operation = self.question.operation if self.question else None
+        return frozenset(operation.scopes) if operation else frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All cases of a run in the order of the catalogue, and the revisions they cover, the main one first."""
+
+    cases: tuple[Case, ...]
+    revisions: tuple[Revision, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which checks and cases to run: ids, families (`token-`) or patterns (`scope-*[update_*]`)."""
+
+    select: tuple[str, ...] = ()
+    deselect: tuple[str, ...] = ()
+
+    def admits(self, case: Case) -> bool:
+        """Whether a case is to run."""
+        wanted = not self.select or any(_matches(pattern, case) for pattern in self.select)
+        return wanted and not any(_matches(pattern, case) for pattern in self.deselect)
+
+    def demand_known(self, cases: Iterable[Case]) -> None:
+        """Raise UsageError for a pattern that matches nothing: a typo must not silently remove a check."""
+        known = list(cases)
+        for option, patterns in (("--select", self.select), ("--deselect", self.deselect)):
+            for pattern in patterns:
+                if not any(_matches(pattern, case) for case in known):
+                    ids = {case.check.id for case in known} | {case.check.family for case in known}
+                    raise UsageError(f'{option}: no check or case is called "{pattern}"{_hint(pattern, ids)}')
+
+
+def _hint(pattern: str, ids: set[str]) -> str:
+    hint = nearest(pattern.split("[")[0], ids)
+    return hint if hint.startswith("; did") else "; `mcp-auth-contract list` names them all"
+
+
+def _matches(pattern: str, case: Case) -> bool:
+    family = pattern.rstrip("-")
+    if pattern in (case.id, case.check.id) or family == case.check.family:
+        return True
+    # Brackets belong to case ids, not to the pattern language.
+    escaped = pattern.replace("[", "[[]")
+    return fnmatch.fnmatchcase(case.id, escaped) or fnmatch.fnmatchcase(case.check.id, escaped)
+
+
+def make_plan(
+    checks: Sequence[Check],
+    contract: Contract,
+    revisions: Sequence[Revision],
+    *,
+    selection: Selection | None = None,
+    every_revision: bool = False,
+) -> Plan:
+    """Expand the checks over a contract.
+
+    The whole catalogue runs on the first of the revisions; on each other one what the revision changes, plus the core
+    checks, so that no era is a side door (`every_revision`: everything on each).
+    """
+    cases = [case for check in checks for case in _Expansion(check, contract, tuple(revisions), every_revision).cases()]
+    return _selected(cases, tuple(revisions), selection)
+
+
+def make_anonymous_plan(
+    checks: Sequence[Check], revisions: Sequence[Revision], *, selection: Selection | None = None
+) -> Plan:
+    """Plan what can be asked of any server without a contract and without a token."""
+    cases = [case for check in checks for case in _anonymous(check, tuple(revisions))]
+    return _selected(cases, tuple(revisions), selection)
+
+
+def _selected(cases: list[Case], revisions: tuple[Revision, ...], selection: Selection | None) -> Plan:
+    chosen = selection or Selection()
+    chosen.demand_known(cases)
+    return Plan(tuple(case for case in cases if chosen.admits(case)), revisions)
+
+
+def _runs_on(check: Check, revision: Revision, revisions: tuple[Revision, ...], every_revision: bool) -> bool:
+    if not check.applies_to(revision):
+        return False
+    earlier = revisions[: revisions.index(revision)]
+    return every_revision or check.core or not any(check.applies_to(one) for one in earlier)
+
+
+def _out_of_range(check: Check, revisions: tuple[Revision, ...]) -> str:
+    since = f"from {check.since} " if check.since else ""
+    until = f"up to {check.until} " if check.until else ""
+    return f"applies {since}{until}only; this run covers {', '.join(revisions)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Expansion:
+    """One check on its way to cases."""
+
+    check: Check
+    contract: Contract
+    revisions: tuple[Revision, ...]
+    every_revision: bool
+
+    def cases(self) -> Iterator[Case]:
+        check = self.check
+        if not any(check.applies_to(revision) for revision in self.revisions):
+            yield Case(check.id, check, None, None, settled=_out_of_range(check, self.revisions))
+            return
+        if reason := self._unmet():
+            yield Case(check.id, check, None, None, settled=reason)
+            return
+        if check.over is Axis.ONCE:
+            yield self._once()
+            return
+        for revision in self.revisions:
+            if _runs_on(check, revision, self.revisions, self.every_revision):
+                yield from self._on(revision)
+
+    def _unmet(self) -> str | None:
+        claims = self.contract.claims
+        needs = self.check.needs
+        if Need.SUBJECT in needs and claims.subject not in claims.required:
+            return f'claims.required does not name the subject claim "{claims.subject}"'
+        if Need.TENANT in needs and claims.tenant not in claims.required:
+            return f'claims.required does not name the tenant claim "{claims.tenant}"'
+        if Need.RSA in needs and self.contract.issuer.algorithms[0] not in ("RS256", "PS256"):
+            return f"the issuer signs with {self.contract.issuer.algorithms[0]}, not with an RSA key"
+        return None
+
+    def _once(self) -> Case:
+        control = control_operation(self.contract)
+        question = Question(self.check.probe)
+        if self.check.probe == "parity":
+            question = replace(question, operation=control, principal=principal_for(self.contract, control))
+        base = self._base(self.revisions[0], control) if Need.CONTROL in self.check.needs else None
+        return Case(self.check.id, self.check, None, question, base)
+
+    def _on(self, revision: Revision) -> Iterator[Case]:
+        check = self.check
+        if check.over is Axis.CONTROL:
+            yield from self._about(revision, control_operation(self.contract), None)
+            return
+        guarded = [operation for operation in operations(self.contract) if not operation.public]
+        for operation in guarded:
+            if check.over is Axis.OPERATIONS:
+                yield from self._about(revision, operation, None)
+            else:
+                for scope in operation.scopes:
+                    yield from self._about(revision, operation, scope)
+
+    def _about(self, revision: Revision, operation: Operation, missing: str | None) -> Iterator[Case]:
+        check = self.check
+        if check.scopes is ScopeChoice.NONE and not operation.scopes:
+            return
+        settled = None
+        if operation.effect is Effect.WRITE and not self.contract.policy.writes:
+            settled = "the contract allows no writes (policy.writes = false)"
+        base = self._base(revision, operation) if Need.CONTROL in check.needs else None
+        for label, question in self._questions(revision, operation, missing):
+            own = base
+            if own is not None and own.question == question:
+                # A call cannot be its own control: what must hold before it is the contract's control call.
+                own = self._base(revision, control_operation(self.contract), principal_scopes=True)
+            parts = [operation.name, *([missing] if missing else []), *label]
+            yield Case(f"{check.id}[{':'.join(parts)}]", check, revision, question, own, missing, settled)
+
+    def _base(self, revision: Revision, operation: Operation, *, principal_scopes: bool = False) -> Base:
+        exact = self.check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES) and not principal_scopes
+        return Base(
+            Question(
+                "call",
+                revision=revision,
+                operation=operation,
+                principal=principal_for(self.contract, operation),
+                token="good",  # noqa: S106  the name of the unbroken token
+                scopes=frozenset(operation.scopes) if exact else None,
+            )
+        )
+
+    def _questions(
+        self, revision: Revision, operation: Operation, missing: str | None
+    ) -> Iterator[tuple[list[str], Question]]:
+        check = self.check
+        common = Question(
+            check.probe,
+            revision=revision,
+            operation=operation,
+            principal=principal_for(self.contract, operation),
+            scopes=self._scopes(operation, missing),
+        )
+        if PROBES[check.probe].takes == frozenset():
+            yield [], common
+            return
+        for word in check.variants or ("",):
+            if check.probe == "method" and not _method_exists(word, revision):
+                continue
+            for token in check.tokens or ("none",):
+                defect = DEFECTS.get(token)
+                for variant in (defect.variants if defect else ()) or (None,):
+                    for carrier in check.carriers or ("bearer",):
+                        named = [word] if word else []
+                        named += [token] if len(check.tokens) > 1 else []
+                        named += [variant] if variant else []
+                        named += [carrier] if len(check.carriers) > 0 else []
+                        yield named, replace(common, token=token, variant=variant, carrier=carrier, word=word)
+
+    def _scopes(self, operation: Operation, missing: str | None) -> frozenset[str] | None:
+        match self.check.scopes:
+            case ScopeChoice.PRINCIPAL:
+                return None
+            case ScopeChoice.EXACT:
+                return frozenset(operation.scopes)
+            case ScopeChoice.NONE:
+                return frozenset()
+            case ScopeChoice.MISSING:
+                every = {scope for each in operations(self.contract) for scope in each.scopes}
+                return frozenset(every - implying(self.contract, missing or ""))
+
+
+def _method_exists(word: str, revision: Revision) -> bool:
+    gone = _STATEFUL_METHODS if revision.stateless else _STATELESS_METHODS
+    return word not in gone
+
+
+def _anonymous(check: Check, revisions: tuple[Revision, ...]) -> Iterator[Case]:
+    """The cases of one check that need neither contract nor token."""
+    tokenless = not check.tokens or "none" in check.tokens
+    if Need.CONTROL in check.needs or not tokenless or check.carriers or check.probe in ("session_end", "parity"):
+        return
+    if check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES):
+        return
+    if not any(check.applies_to(revision) for revision in revisions):
+        return
+    if check.over is Axis.ONCE:
+        yield Case(check.id, check, None, Question(check.probe))
+        return
+    for revision in revisions:
+        if not _runs_on(check, revision, revisions, every_revision=False):
+            continue
+        common = Question(check.probe, revision=revision, operation=_ANONYMOUS)
+        for word in check.variants or ("",):
+            if check.probe == "method" and not _method_exists(word, revision):
+                continue
+            label = f"[{word}]" if word else ""
+            yield Case(f"{check.id}{label}", check, revision, replace(common, word=word))

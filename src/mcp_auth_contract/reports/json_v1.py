@@ -1,0 +1,201 @@
+"""The JSON report, version 1: the stable interface, with types of its own and a published JSON Schema."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mcp_auth_contract.citations import CITATIONS
+from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Pass, outcome_name
+from mcp_auth_contract.runner.result import Report, Result
+
+__all__ = ["ReportV1", "render_json", "report_schema"]
+
+OutcomeName = Literal["pass", "fail", "inconclusive", "not_applicable", "error"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class KitV1(_Part):
+    """The kit that wrote the report."""
+
+    version: str
+
+
+class ServerV1(_Part):
+    """What the server calls itself; null where it did not say."""
+
+    name: str | None
+    version: str | None
+
+
+class TargetV1(_Part):
+    """The server under test."""
+
+    url: str
+    resource: str
+    revisions: list[str] = Field(description="MCP revisions the run covers, the main one first.")
+    server: ServerV1
+
+
+class GateV1(_Part):
+    """The decision and its reasons."""
+
+    open: bool
+    exit_code: int = Field(description="0 open, 1 a clause is broken, 3 not observable, 4 a fault in the kit.")
+    reasons: list[str]
+
+
+class CountsV1(_Part):
+    """Number of cases per outcome."""
+
+    passed: int = Field(alias="pass")
+    fail: int
+    inconclusive: int
+    not_applicable: int
+    error: int
+
+
+class CitationV1(_Part):
+    """The sentence of a specification that a check enforces."""
+
+    key: str
+    title: str
+    url: str
+
+
+class ResultV1(_Part):
+    """One case."""
+
+    check: str
+    case: str
+    title: str
+    revision: str | None = Field(description="MCP revision, null for cases about the whole server.")
+    level: Literal["MUST", "SHOULD", "MAY"]
+    impact: str
+    outcome: OutcomeName
+    expected: str | None
+    observed: str | None
+    reason: str | None = Field(description="Why it is inconclusive, not applicable or an error.")
+    advice: str | None = Field(description="A remark on a passing case.")
+    citations: list[CitationV1]
+    remedy: str
+    reproduce: str | None
+    evidence: list[str] = Field(description="Ids of exchanges.")
+    waived: None = Field(default=None, description="The waiver that covers a failure.")
+
+
+class ControlV1(_Part):
+    """A call that had to be accepted for refusals to count."""
+
+    operation: str
+    principal: str
+    revision: str
+    held: bool
+    observed: str
+
+
+class ReportV1(_Part):
+    """A whole run. Fields are added, never renamed or removed, within version 1."""
+
+    version: Literal[1] = 1
+    kit: KitV1
+    contract: str
+    target: TargetV1
+    started: str = Field(description="RFC 3339, UTC.")
+    duration_s: float
+    interrupted: bool
+    gate: GateV1
+    counts: CountsV1
+    controls: list[ControlV1]
+    results: list[ResultV1]
+    exchanges: dict[str, dict[str, Any]] = Field(description="Redacted HTTP exchanges by id.")
+
+
+def _result(result: Result) -> ResultV1:
+    expected = observed = reason = advice = None
+    match result.outcome:
+        case Fail(expected=expected, observed=observed):
+            pass
+        case Inconclusive(reason=reason) | NotApplicable(reason=reason) | Error(reason=reason):
+            pass
+        case Pass(advice=advice):
+            pass
+    check = result.check
+    return ResultV1.model_validate(
+        {
+            "check": check.id,
+            "case": result.case,
+            "title": check.title,
+            "revision": result.revision.value if result.revision else None,
+            "level": check.level.value,
+            "impact": result.impact,
+            "outcome": outcome_name(result.outcome),
+            "expected": expected,
+            "observed": observed,
+            "reason": reason,
+            "advice": advice,
+            "citations": [
+                {"key": key, "title": CITATIONS[key].title, "url": CITATIONS[key].url} for key in check.cites
+            ],
+            "remedy": check.remedy,
+            "reproduce": result.reproduce,
+            "evidence": list(result.evidence),
+        }
+    )
+
+
+def render_json(report: Report) -> str:
+    """Render a report as JSON version 1, ending with a line break."""
+    target = report.target
+    value = ReportV1.model_validate(
+        {
+            "kit": {"version": report.kit_version},
+            "contract": report.contract,
+            "target": {
+                "url": target.url,
+                "resource": target.resource,
+                "revisions": [revision.value for revision in target.revisions],
+                "server": {"name": target.name, "version": target.version},
+            },
+            "started": report.started,
+            "duration_s": round(report.duration_s, 3),
+            "interrupted": report.interrupted,
+            "gate": {
+                "open": report.gate.open,
+                "exit_code": report.gate.exit_code,
+                "reasons": list(report.gate.reasons),
+            },
+            "counts": report.counts,
+            "controls": [
+                {
+                    "operation": control.operation,
+                    "principal": control.principal,
+                    "revision": control.revision.value,
+                    "held": control.held,
+                    "observed": control.observed,
+                }
+                for control in report.controls
+            ],
+            "results": [_result(result) for result in report.results],
+            "exchanges": _cited(report),
+        }
+    )
+    return json.dumps(value.model_dump(by_alias=True), indent=1, ensure_ascii=True) + "\n"
+
+
+def _cited(report: Report) -> dict[str, Mapping[str, Any]]:
+    """The exchanges that some result names: the report proves its results, it is no traffic log."""
+    wanted = {exchange for result in report.results for exchange in result.evidence}
+    return {key: value for key, value in report.exchanges.items() if key in wanted}
+
+
+def report_schema() -> str:
+    """Return the JSON Schema of version 1, as published in docs/report-v1.schema.json."""
+    schema = ReportV1.model_json_schema(by_alias=True)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "mcp-auth-contract report, version 1"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"

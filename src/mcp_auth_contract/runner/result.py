@@ -1,0 +1,117 @@
+"""What a run brought: results, the gate's decision, and the one frozen report that every format is made from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_auth_contract.catalogue import Check
+from mcp_auth_contract.model import (
+    Error,
+    Fail,
+    Inconclusive,
+    Level,
+    NotApplicable,
+    Outcome,
+    Pass,
+    Revision,
+    outcome_name,
+)
+
+__all__ = ["ControlSeen", "Gate", "Report", "Result", "TargetSeen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The outcome of one case.
+
+    `evidence` are ids of exchanges in the report; `reproduce` is a command line that repeats the decisive request, its
+    token replaced by a call of `mint`; empty where there is nothing to repeat.
+    """
+
+    case: str
+    check: Check
+    revision: Revision | None
+    outcome: Outcome
+    evidence: tuple[str, ...] = ()
+    reproduce: str | None = None
+
+    @property
+    def impact(self) -> str:
+        """The impact of the failure seen, which may be milder than the check's own."""
+        if isinstance(self.outcome, Fail) and self.outcome.impact is not None:
+            return self.outcome.impact.value
+        return self.check.impact.value
+
+    @property
+    def sentence(self) -> str:
+        """The result in one line, as in `token-expired-refused[get_invoice]: expected 401 …, observed 200 …`."""
+        match self.outcome:
+            case Fail(expected=expected, observed=observed):
+                said = f"expected {expected}, observed {observed}"
+            case Inconclusive(reason=reason) | NotApplicable(reason=reason) | Error(reason=reason):
+                said = reason
+            case Pass(advice=advice):
+                said = advice or "holds"
+        return f"{self.case}: {said}"
+
+
+@dataclass(frozen=True, slots=True)
+class ControlSeen:
+    """One control call: the operation that must be accepted, and how it was answered."""
+
+    operation: str
+    principal: str
+    revision: Revision
+    held: bool
+    observed: str
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSeen:
+    """The server under test, as far as it showed itself."""
+
+    url: str
+    resource: str
+    revisions: tuple[Revision, ...]
+    name: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The decision: open, or shut with a reason per line. `binding` are the levels whose failures shut it."""
+
+    open: bool
+    exit_code: int
+    reasons: tuple[str, ...] = ()
+    binding: tuple[Level, ...] = (Level.MUST,)
+
+    def binds(self, result: Result) -> bool:
+        """Whether a failure of this result shuts the gate."""
+        return result.check.level in self.binding
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything a report format may tell. `exchanges` are redacted, by id; `interrupted` names what cut the run."""
+
+    kit_version: str
+    contract: str
+    target: TargetSeen
+    started: str
+    duration_s: float
+    results: tuple[Result, ...]
+    gate: Gate
+    controls: tuple[ControlSeen, ...] = ()
+    exchanges: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many cases ended with each of the five outcomes."""
+        names = ("pass", "fail", "inconclusive", "not_applicable", "error")
+        counted = dict.fromkeys(names, 0)
+        for result in self.results:
+            counted[outcome_name(result.outcome)] += 1
+        return counted

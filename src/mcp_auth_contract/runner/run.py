@@ -1,0 +1,197 @@
+"""Running a plan: questions are asked once, cases are bracketed by their controls, judges decide, nothing is lost."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from mcp_auth_contract.judges import JUDGES, Facts
+from mcp_auth_contract.model import Error, Inconclusive, NotApplicable, Outcome
+from mcp_auth_contract.observations import Accepted, Ambiguous, CallObserved, Doubt, Observation, describe
+from mcp_auth_contract.plan import Base, Case
+from mcp_auth_contract.probes import PROBES, Question, answers_of
+from mcp_auth_contract.runner.bracket import Bracket, Held
+from mcp_auth_contract.runner.result import ControlSeen, Result
+
+__all__ = ["Run"]
+
+_BATCH = 24
+"""How many questions one pair of controls brackets: few enough to narrow down, many enough to be cheap."""
+
+_PAUSES = (0.2, 1.0, 3.0)
+"""Seconds to wait before a failed control is tried again: lock-outs and rate limits are told from breakage."""
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of a plan's cases. `ask` sends a question, `facts` gives a judge its ground truth.
+
+    `fault` turns an unexpected exception into one redacted line. `outcomes` grows while the run goes on, so that an
+    interrupted run still has everything it had settled.
+    """
+
+    ask: Callable[[Question], Awaitable[Observation]]
+    facts: Callable[[Case], Facts]
+    fault: Callable[[Exception], str]
+    reproduce: Callable[[Case, Observation], str | None]
+    jobs: int = 8
+    settled: Callable[[Case, Outcome], None] = lambda _case, _outcome: None
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    outcomes: dict[Case, Result] = field(default_factory=dict)
+    controls: dict[Base, ControlSeen] = field(default_factory=dict)
+    _asked: dict[Question, "asyncio.Task[Observation]"] = field(default_factory=dict)
+    _gate: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._gate = asyncio.Semaphore(self.jobs)
+
+    async def over(self, cases: Sequence[Case]) -> None:
+        """Run all cases; those that change the server's state run alone, after the others."""
+        for case in cases:
+            if case.question is None or case.settled:
+                self._settle(case, NotApplicable(case.settled or "nothing to ask"))
+        pending = [case for case in cases if case not in self.outcomes]
+        together = [case for case in pending if not _alone(case)]
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._freely([case for case in together if case.base is None]))
+                for base, batch in _batches(case for case in together if case.base is not None):
+                    group.create_task(self._bracketed(base, batch))
+            for base, batch in _batches(case for case in pending if _alone(case) and case.base is not None):
+                await self._bracketed(base, batch)
+            for case in pending:
+                if _alone(case) and case.base is None:
+                    await self._freely([case])
+        finally:
+            for task in self._asked.values():
+                task.cancel()
+
+    def close(self, cases: Iterable[Case], reason: str) -> None:
+        """Mark every case that has no outcome yet as inconclusive: an interrupted run hides nothing."""
+        for case in cases:
+            if case not in self.outcomes:
+                self._settle(case, Inconclusive(reason))
+
+    async def _freely(self, cases: Sequence[Case]) -> None:
+        await self._observe(cases)
+        for case in cases:
+            await self._judge(case)
+
+    async def _bracketed(self, base: Base, cases: Sequence[Case]) -> None:
+        unbelieved: set[Question] = set()
+
+        async def run(batch: Sequence[Case]) -> None:
+            for case in batch:  # a batch that was not believed is asked again, never read from memory
+                if case.question in unbelieved:
+                    self._asked.pop(case.question, None)
+            await self._observe(batch)
+            unbelieved.update(case.question for case in batch if case.question is not None)
+
+        believed: list[Case] = []
+        bracket = Bracket(
+            control=lambda: self._control(base),
+            run=run,
+            believe=believed.append,
+            doubt=lambda case, reason: self._settle(case, Inconclusive(reason)),
+            recover=lambda: self._recover(base),
+        )
+        try:
+            await bracket.over(cases)
+        except Exception as fault:  # noqa: BLE001  a fault of the kit in a control ends as error, which shuts the gate
+            for case in cases:
+                if case not in self.outcomes and case not in believed:
+                    self._settle(case, Error(self.fault(fault)))
+        for case in believed:
+            await self._judge(case)
+
+    async def _control(self, base: Base) -> Held:
+        async with self._gate:
+            observed = await self.ask(base.question)
+        held = _held(observed)
+        question = base.question
+        if question.operation is not None and question.revision is not None and question.principal is not None:
+            known = self.controls.get(base)
+            if known is None or known.held:
+                self.controls[base] = ControlSeen(
+                    question.operation.name, question.principal, question.revision, held.accepted, held.observed
+                )
+        return held
+
+    async def _recover(self, base: Base) -> Held:
+        held = Held(accepted=False, observed="not asked again")
+        for pause in _PAUSES:
+            await self.sleep(pause)
+            held = await self._control(base)
+            if held.accepted:
+                return held
+        return held
+
+    async def _observe(self, cases: Sequence[Case]) -> None:
+        """Ask what the cases ask, each question once, at most `jobs` at a time."""
+        tasks = [self._task(case.question) for case in cases if case.question is not None]
+        if tasks:
+            await asyncio.wait(set(tasks))
+
+    def _task(self, question: Question) -> "asyncio.Task[Observation]":
+        task = self._asked.get(question)
+        if task is None:
+            task = asyncio.create_task(self._gated(question))
+            self._asked[question] = task
+        return task
+
+    async def _gated(self, question: Question) -> Observation:
+        async with self._gate:
+            return await self.ask(question)
+
+    async def _judge(self, case: Case) -> None:
+        if case.question is None:
+            return
+        task = self._asked[case.question]
+        if task.cancelled():
+            raise asyncio.CancelledError
+        fault = task.exception()
+        if isinstance(fault, Exception):
+            self._settle(case, Error(self.fault(fault)))
+            return
+        observation = task.result()
+        try:
+            outcome: Outcome = JUDGES[case.check.judge].decide(observation, self.facts(case))
+        except Exception as error:  # noqa: BLE001  a judge that breaks is a fault of the kit, told as error
+            outcome = Error(self.fault(error))
+        evidence = tuple(dict.fromkeys(answer.exchange for answer in answers_of(observation)))
+        self._settle(case, outcome, evidence, self.reproduce(case, observation))
+
+    def _settle(
+        self, case: Case, outcome: Outcome, evidence: tuple[str, ...] = (), reproduce: str | None = None
+    ) -> None:
+        self.outcomes[case] = Result(case.id, case.check, case.revision, outcome, evidence, reproduce)
+        self.settled(case, outcome)
+
+
+def _alone(case: Case) -> bool:
+    question = case.question
+    writes = case.base is not None and case.base.writes
+    return writes or (question is not None and PROBES[question.probe].alone)
+
+
+def _batches(cases: Iterable[Case]) -> Iterable[tuple[Base, list[Case]]]:
+    """Group cases by base, then into batches of few questions; cases with one question stay together."""
+    by_base: dict[Base, dict[Question, list[Case]]] = {}
+    for case in cases:
+        if case.base is not None and case.question is not None:
+            by_base.setdefault(case.base, {}).setdefault(case.question, []).append(case)
+    for base, questions in by_base.items():
+        numbered = enumerate(questions.values())
+        for _, chunk in groupby(numbered, key=lambda item: item[0] // _BATCH):
+            yield base, [case for _, group in chunk for case in group]
+
+
+def _held(observed: Observation) -> Held:
+    if not isinstance(observed, CallObserved) or not observed.attempts:
+        return Held(accepted=False, observed="the control could not be sent")
+    for attempt in observed.attempts:
+        if not isinstance(attempt.reading, Accepted):
+            said = describe(attempt.answer)
+            limited = isinstance(attempt.reading, Ambiguous) and attempt.reading.why is Doubt.RATE_LIMITED
+            return Held(accepted=False, observed=f"{said}, the server limits the rate" if limited else said)
+    return Held(accepted=True, observed=describe(observed.attempts[-1].answer))

@@ -1,0 +1,294 @@
+"""Signing keys: made fresh, read from JWK files, or taken from the published test keys."""
+
+import hashlib
+import json
+import math
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias, assert_never
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa, utils
+
+from mcp_auth_contract.datafiles import data_folder
+from mcp_auth_contract.errors import ContractError, UsageError
+
+__all__ = [
+    "PRIVATE_MEMBERS",
+    "Algorithm",
+    "KeyFinder",
+    "PrivateKey",
+    "Role",
+    "SigningKey",
+    "b64url",
+    "fresh_key",
+    "load_folder",
+    "load_key",
+    "published_key",
+    "unb64url",
+]
+
+PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
+
+PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
+"""JWK members that hold secrets (RFC 7518 §6.2.2, §6.3.2, §6.4)."""
+
+
+class Algorithm(StrEnum):
+    """The JWS algorithms that the kit signs with (RFC 7518 §3.1, RFC 8037 §3.1)."""
+
+    RS256 = "RS256"
+    PS256 = "PS256"
+    ES256 = "ES256"
+    EDDSA = "EdDSA"
+
+    @property
+    def is_rsa(self) -> bool:
+        """Whether an RSA key makes this signature."""
+        return self in {Algorithm.RS256, Algorithm.PS256}
+
+
+class Role(StrEnum):
+    """Who holds a key: the trusted issuer, a second and a look-alike one, or an attacker in no JWKS."""
+
+    ISSUER = "issuer"
+    SECOND = "second"
+    LOOKALIKE = "lookalike"
+    STRANGER = "stranger"
+
+
+def b64url(octets: bytes) -> str:
+    """Encode as base64url without padding (RFC 7515 §2)."""
+    return urlsafe_b64encode(octets).rstrip(b"=").decode()
+
+
+def unb64url(text: str) -> bytes:
+    """Decode base64url with or without padding; raises ValueError on any other character."""
+    if not set(text) <= _BASE64URL:
+        raise ValueError("not base64url")
+    try:
+        return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except Base64Error as fault:
+        raise ValueError("not base64url") from fault
+
+
+_BASE64URL = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=")
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """A private key bound to one algorithm and one key id; two are equal when their public halves are.
+
+    Its repr shows the algorithm and the key id only.
+    """
+
+    alg: Algorithm
+    kid: str
+    private: PrivateKey = field(repr=False, compare=False)
+    thumbprint: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        members = {name: value for name, value in self.public_jwk().items() if name not in _NOT_HASHED}
+        canonical = json.dumps(members, separators=(",", ":"), sort_keys=True).encode()
+        object.__setattr__(self, "thumbprint", b64url(hashlib.sha256(canonical).digest()))
+
+    def public_jwk(self) -> dict[str, str]:
+        """Return the JWK to publish: `kty`, `kid`, `alg`, `use` and the public members, nothing else."""
+        named = {"kid": self.kid, "alg": str(self.alg), "use": "sig"}
+        match self.private:
+            case rsa.RSAPrivateKey():
+                rsa_numbers = self.private.public_key().public_numbers()
+                return {"kty": "RSA", **named, "n": _b64int(rsa_numbers.n), "e": _b64int(rsa_numbers.e)}
+            case ec.EllipticCurvePrivateKey():
+                point = self.private.public_key().public_numbers()
+                x, y = _b64int(point.x, 32), _b64int(point.y, 32)
+                return {"kty": "EC", **named, "crv": "P-256", "x": x, "y": y}
+            case ed25519.Ed25519PrivateKey():
+                x = b64url(self.private.public_key().public_bytes_raw())
+                return {"kty": "OKP", **named, "crv": "Ed25519", "x": x}
+            case _:
+                assert_never(self.private)
+
+    def sign(self, message: bytes) -> bytes:
+        """Return the JWS signature of `message` (RFC 7518 §3.3 to §3.5, RFC 8037 §3.1)."""
+        match self.private:
+            case rsa.RSAPrivateKey():
+                return self.private.sign(message, _rsa_padding(self.alg), hashes.SHA256())
+            case ec.EllipticCurvePrivateKey():
+                der = self.private.sign(message, ec.ECDSA(hashes.SHA256()))
+                r, s = utils.decode_dss_signature(der)
+                return r.to_bytes(32, "big") + s.to_bytes(32, "big")
+            case ed25519.Ed25519PrivateKey():
+                return self.private.sign(message)
+            case _:
+                assert_never(self.private)
+
+
+KeyFinder: TypeAlias = Callable[[Role, Algorithm], SigningKey]
+"""Finds the key that a role signs with; `published_key` is one."""
+
+_NOT_HASHED = frozenset({"kid", "alg", "use"})
+
+
+def _rsa_padding(alg: Algorithm) -> padding.AsymmetricPadding:
+    if alg is Algorithm.PS256:
+        return padding.PSS(padding.MGF1(hashes.SHA256()), padding.PSS.DIGEST_LENGTH)
+    return padding.PKCS1v15()
+
+
+def _b64int(number: int, length: int | None = None) -> str:
+    return b64url(number.to_bytes(length or (number.bit_length() + 7) // 8, "big"))
+
+
+def fresh_key(alg: Algorithm, kid: str) -> SigningKey:
+    """Return a new key of the algorithm's usual strength: RSA 2048, P-256, Ed25519."""
+    match alg:
+        case Algorithm.RS256 | Algorithm.PS256:
+            return SigningKey(alg, kid, rsa.generate_private_key(public_exponent=65537, key_size=2048))
+        case Algorithm.ES256:
+            return SigningKey(alg, kid, ec.generate_private_key(ec.SECP256R1()))
+        case Algorithm.EDDSA:
+            return SigningKey(alg, kid, ed25519.Ed25519PrivateKey.generate())
+        case _:
+            assert_never(alg)
+
+
+def load_key(path: Path) -> SigningKey:
+    """Read one private JWK file (RFC 7517).
+
+    Raises UsageError when there is no such file, ContractError when it is not a usable signing key. No
+    message repeats a member's value, except that of `alg`, `kty` and `crv`.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise UsageError(f"{path}: cannot be read: name a JWK file in UTF-8") from None
+    try:
+        jwk = json.loads(text)
+    except ValueError:
+        raise ContractError(f"{path}: is not JSON: a key file holds one JWK object") from None
+    if not isinstance(jwk, dict):
+        raise ContractError(f"{path}: is not a JSON object: a key file holds one JWK, not a list or a set")
+    member = _Members(path, jwk)
+    written = member.text("alg")
+    if written not in set(Algorithm):
+        raise ContractError(f"{path}: alg is {written!r}: use one of {', '.join(Algorithm)}")
+    alg = Algorithm(written)
+    return SigningKey(alg, member.text("kid"), member.private(alg))
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """The members of a JWK file, each read with its own complaint."""
+
+    path: Path
+    jwk: Mapping[str, object] = field(repr=False)
+
+    def text(self, name: str) -> str:
+        value = self.jwk.get(name)
+        if not isinstance(value, str) or not value:
+            raise ContractError(f"{self.path}: {name} is missing: a private JWK needs it as a string")
+        return value
+
+    def octets(self, name: str) -> bytes:
+        try:
+            return unb64url(self.text(name))
+        except ValueError:
+            raise ContractError(
+                f"{self.path}: {name} is not base64url: write it as RFC 7518 §6 says"
+            ) from None
+
+    def number(self, name: str) -> int:
+        return int.from_bytes(self.octets(name), "big")
+
+    def is_(self, name: str, expected: str, alg: Algorithm) -> None:
+        if self.text(name) != expected:
+            raise ContractError(f"{self.path}: {name} is {self.text(name)!r}: {alg} needs {expected!r}")
+
+    def private(self, alg: Algorithm) -> PrivateKey:
+        try:
+            match alg:
+                case Algorithm.RS256 | Algorithm.PS256:
+                    return self._rsa(alg)
+                case Algorithm.ES256:
+                    return self._ec(alg)
+                case Algorithm.EDDSA:
+                    return self._ed25519(alg)
+                case _:
+                    assert_never(alg)
+        except ValueError:
+            raise ContractError(
+                f"{self.path}: d does not belong to the public members: generate the key again"
+            ) from None
+
+    def _rsa(self, alg: Algorithm) -> PrivateKey:
+        self.is_("kty", "RSA", alg)
+        public = rsa.RSAPublicNumbers(self.number("e"), self.number("n"))
+        p, q, d = self.number("p"), self.number("q"), self.number("d")
+        dp, dq, qi = self.number("dp"), self.number("dq"), self.number("qi")
+        if not min(p, q, d, public.e) > 1 or not _consistent(public, p, q, d, dp, dq, qi):
+            raise ValueError("the numbers are not of one key")
+        # OpenSSL would test p and q for primality besides, at 25 ms a key.
+        numbers = rsa.RSAPrivateNumbers(p, q, d, dp, dq, qi, public)
+        key = numbers.private_key(unsafe_skip_rsa_key_validation=True)
+        if key.key_size < 2048:
+            raise ContractError(f"{self.path}: n has {key.key_size} bits: RSA keys need 2048 (RFC 7518 §3.3)")
+        return key
+
+    def _ec(self, alg: Algorithm) -> PrivateKey:
+        self.is_("kty", "EC", alg)
+        self.is_("crv", "P-256", alg)
+        point = ec.EllipticCurvePublicNumbers(self.number("x"), self.number("y"), ec.SECP256R1())
+        return ec.EllipticCurvePrivateNumbers(self.number("d"), point).private_key()
+
+    def _ed25519(self, alg: Algorithm) -> PrivateKey:
+        self.is_("kty", "OKP", alg)
+        self.is_("crv", "Ed25519", alg)
+        key = ed25519.Ed25519PrivateKey.from_private_bytes(self.octets("d"))
+        if key.public_key().public_bytes_raw() != self.octets("x"):
+            raise ValueError("x is of another key")
+        return key
+
+
+def _consistent(public: rsa.RSAPublicNumbers, p: int, q: int, d: int, dp: int, dq: int, qi: int) -> bool:
+    exponents = d * public.e % math.lcm(p - 1, q - 1) == 1 and (dp, dq) == (d % (p - 1), d % (q - 1))
+    return p * q == public.n and exponents and qi * q % p == 1
+
+
+def load_folder(path: Path) -> dict[tuple[Role, Algorithm], SigningKey]:
+    """Read every `*.json` JWK file of a folder, one key per role and algorithm.
+
+    A file named `second-….json`, `lookalike-….json` or `stranger-….json` is that role's; any other one is the
+    trusted issuer's. Raises UsageError for a folder that is missing or empty, ContractError for a bad file,
+    two keys of one role and algorithm, or a key id used twice.
+    """
+    if not path.is_dir():
+        raise UsageError(f'{path}: is not a folder: name one with JWK files, or write "fresh"')
+    keys: dict[tuple[Role, Algorithm], SigningKey] = {}
+    origin: dict[str, Path] = {}
+    for file in sorted(path.glob("*.json")):
+        key = load_key(file)
+        prefix = file.name.partition("-")[0]
+        role = Role(prefix) if prefix in set(Role) else Role.ISSUER
+        if (role, key.alg) in keys:
+            raise ContractError(
+                f"{file}: alg {key.alg} has two keys of the role {role}: keep one of the files"
+            )
+        if key.kid in origin:
+            raise ContractError(f"{file}: kid is also that of {origin[key.kid].name}: give each key its own")
+        keys[role, key.alg] = key
+        origin[key.kid] = file
+    if not keys:
+        raise UsageError(f'{path}: holds no JWK file: add one named *.json, or write "fresh"')
+    return keys
+
+
+@cache
+def published_key(role: Role, alg: Algorithm) -> SigningKey:
+    """Return the published, non-production test key of a role; for loopback targets only."""
+    return load_key(data_folder("keys") / f"{role}-{alg.lower()}.json")

@@ -1,0 +1,128 @@
+"""Connections to servers, and what went wrong on one."""
+
+import ssl
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from mcp_auth_contract.observations import Trouble
+from mcp_auth_contract.wire.origin import KitFault, Origin
+
+__all__ = ["FAILURES", "Connections", "Progress", "trouble_of"]
+
+FAILURES = (httpx.TransportError, ssl.SSLError, OSError, UnicodeError)
+"""What an exchange with a server may raise; `trouble_of` reads it."""
+
+
+class Progress:
+    """How far one exchange has come on its connection, as httpcore's trace extension tells it."""
+
+    def __init__(self) -> None:
+        self.new_connection = False
+        self.stage: Trouble = Trouble.TIMEOUT
+
+    async def __call__(self, event: str, _: Mapping[str, Any]) -> None:
+        """Take one event of the trace."""
+        match event:
+            case "connection.connect_tcp.started":
+                self.new_connection = True
+                self.stage = Trouble.CONNECT
+            case "connection.start_tls.started":
+                self.stage = Trouble.TLS
+            case "connection.connect_tcp.complete" | "connection.start_tls.complete":
+                self.stage = Trouble.TIMEOUT
+            case _:
+                pass
+
+
+class Connections:
+    """The connection pools of one run: a kept one for http, one for https, and single-use ones.
+
+    httpx's transports are used without its client, which would log URLs, keep cookies and take credentials from URLs.
+    """
+
+    def __init__(self, mounts: Mapping[Origin, httpx.AsyncBaseTransport], ca_file: str | None) -> None:
+        self._mounts = mounts
+        self._ca_file = ca_file
+        self._context: ssl.SSLContext | None = None
+        self._kept: dict[str, httpx.AsyncBaseTransport] = {}
+
+    async def close(self) -> None:
+        """Close every pool and every mounted transport."""
+        for transport in (*self._kept.values(), *self._mounts.values()):
+            await transport.aclose()
+        self._kept.clear()
+
+    def mounted(self, origin: Origin) -> bool:
+        """Whether requests to this origin stay in the process."""
+        return origin in self._mounts
+
+    @asynccontextmanager
+    async def open(
+        self, origin: Origin, request: httpx.Request, *, fresh: bool
+    ) -> AsyncGenerator[httpx.Response, None]:
+        """Send a request and give the response, its body unread; close it afterwards. `fresh`: a new connection."""
+        transport, single = self._mounts.get(origin), False
+        if transport is None and fresh:
+            transport, single = self._transport(origin[0]), True
+        elif transport is None:
+            transport = self._kept.get(origin[0]) or self._kept.setdefault(
+                origin[0], self._transport(origin[0])
+            )
+        try:
+            response = await transport.handle_async_request(request)
+            try:
+                yield response
+            finally:
+                await response.aclose()
+        finally:
+            if single:
+                await transport.aclose()
+
+    def _transport(self, scheme: str) -> httpx.AsyncBaseTransport:
+        # Loading the certificates costs more than a request, so it waits for the first https URL.
+        context = self._tls() if scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        return httpx.AsyncHTTPTransport(verify=context, http2=False, trust_env=False)
+
+    def _tls(self) -> ssl.SSLContext:
+        if self._context is None:
+            self._context = httpx.create_ssl_context(trust_env=False)
+            if self._ca_file is not None:
+                self._context.load_verify_locations(self._ca_file)
+        return self._context
+
+
+def trouble_of(error: Exception, progress: Progress) -> tuple[Trouble, str]:
+    """Say what kind of failure an exchange met, with a detail in few words."""
+    causes = list(_chain(error))
+    tls = next((one for one in causes if isinstance(one, ssl.SSLError)), None)
+    if progress.stage is Trouble.TLS or (isinstance(error, httpx.ConnectError) and tls is not None):
+        return Trouble.TLS, _tls_detail(tls)
+    if isinstance(error, (httpx.ConnectError, UnicodeError)) or progress.stage is Trouble.CONNECT:
+        reasons = (one.strerror for one in causes if isinstance(one, OSError) and one.strerror)
+        return Trouble.CONNECT, next(reasons, str(error))[:200]
+    if isinstance(error, (httpx.LocalProtocolError, httpx.UnsupportedProtocol)):
+        raise KitFault("the request cannot be sent in HTTP/1.1") from None
+    # A protocol error has the parser's own error as its cause; a closed connection has none.
+    if (
+        isinstance(error, httpx.RemoteProtocolError)
+        and getattr(error.__cause__, "__cause__", None) is not None
+    ):
+        return Trouble.PROTOCOL, str(error)[:200]
+    return Trouble.RESET, ""
+
+
+def _tls_detail(error: ssl.SSLError | None) -> str:
+    if error is None:
+        return "handshake broken off"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"certificate not trusted: {error.verify_message}"
+    return (error.reason or "handshake failed").replace("_", " ").lower()
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

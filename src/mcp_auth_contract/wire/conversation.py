@@ -1,0 +1,157 @@
+"""One attempt at one request: what was sent, how far it came, what was read."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import httpx
+
+from mcp_auth_contract.observations import Answer, JsonObject, Trouble
+from mcp_auth_contract.wire.body import Body
+from mcp_auth_contract.wire.connections import Progress
+from mcp_auth_contract.wire.messages import messages_in, reply_among
+from mcp_auth_contract.wire.origin import KitFault, Origin
+from mcp_auth_contract.wire.redaction import Redactor
+from mcp_auth_contract.wire.request import Request, header_text
+
+__all__ = ["Attempt", "Received"]
+
+_QUIET = 1.0
+_GRACE = 0.1
+_LONGEST_SECRET = 4096
+_TOKEN_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=%"  # noqa: S105
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """An answer, and beside it what it really said: for protocol values (session ids, cursors), never for a report."""
+
+    answer: Answer
+    raw_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    raw_reply: JsonObject | None = field(default=None, repr=False)
+
+    def raw_header(self, name: str) -> str | None:
+        """Return the first value of a header field as received. `name` in lower case."""
+        return next((value for key, value in self.raw_headers if key == name), None)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A request on its way. `sent` are its header fields as octets; `fresh` asks for a new connection."""
+
+    request: Request
+    url: httpx.URL
+    origin: Origin
+    fresh: bool
+    sent: list[tuple[bytes, bytes]] = field(repr=False)
+    note: str = ""
+    progress: Progress = field(default_factory=Progress)
+    status: int | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    body: Body | None = None
+    trouble: Trouble | None = None
+    detail: str = ""
+    stream_stayed_open: bool = False
+
+    def fail(self, trouble: Trouble, detail: str) -> None:
+        """Take a failure: before the status it is the outcome, after it the body is cut short."""
+        if self.body is None:
+            self.trouble, self.detail = trouble, detail
+        elif not self.body.answered:
+            self.body.cut(f"{trouble.value} ({detail})" if detail else trouble.value)
+
+    async def read(self, response: httpx.Response, *, body_limit: int, wait_for_end: bool) -> None:
+        """Read a response's body as far as it is of interest.
+
+        An event stream is read until the awaited response, or with nothing awaited until the first event or a second
+        of silence; `wait_for_end` then gives it a moment to end, so that its connection can be used again.
+        """
+        self.status = response.status_code
+        self.headers = tuple((_name(name), header_text(value)) for name, value in response.headers.raw)
+        media_type = self._header("content-type").split(";", 1)[0].strip().lower()
+        self.body = body = Body(
+            limit=body_limit,
+            encoding=self._header("content-encoding"),
+            stream=media_type == "text/event-stream",
+            expects_id=self.request.expects_id,
+        )
+        if not isinstance(response.stream, httpx.AsyncByteStream):
+            raise KitFault("the transport is not asynchronous")
+        chunks = aiter(response.stream)
+        if body.stream and self.request.expects_id is None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_QUIET):
+                    await _feed(chunks, body)
+            return
+        await _feed(chunks, body)
+        if body.answered and wait_for_end and not body.truncated:
+            try:
+                async with asyncio.timeout(_GRACE):
+                    await _feed(chunks, body, to_end=True)
+            except TimeoutError:
+                self.stream_stayed_open = True
+
+    def received(self, exchange: str, redactor: Redactor) -> Received:
+        """Return the outcome as an answer without secrets, and its raw values."""
+        body, awaited = self.body, self.request.expects_id
+        raw_text = "" if body is None else _without_cut_word(body)
+        text = redactor.redact(raw_text)
+        raw_messages = _messages(body, raw_text)
+        messages = raw_messages if text == raw_text else _messages(body, text, redactor)
+        notes = [] if body is None else body.notes
+        answer = Answer(
+            exchange=exchange,
+            method=self.request.method,
+            url=redactor.redact(self.shown_url),
+            status=self.status,
+            trouble=self.trouble,
+            detail=redactor.redact("; ".join(dict.fromkeys(note for note in (self.detail, *notes) if note))),
+            headers=tuple((name, redactor.redact_header(name, value)) for name, value in self.headers),
+            text=text,
+            truncated=body is not None and body.truncated,
+            messages=messages,
+            reply=reply_among(messages, awaited),
+            stream=body is not None and body.stream,
+        )
+        return Received(answer, self.headers, reply_among(raw_messages, awaited))
+
+    @property
+    def shown_url(self) -> str:
+        """The URL with the request target as it was sent."""
+        if self.request.target is None:
+            return self.request.url
+        return f"{self.url.scheme}://{self.url.netloc.decode('ascii')}{self.request.target.decode('ascii')}"
+
+    def _header(self, name: str) -> str:
+        return ",".join(value for key, value in self.headers if key == name)
+
+
+async def _feed(chunks: AsyncIterator[bytes], body: Body, *, to_end: bool = False) -> None:
+    async for chunk in chunks:
+        body.feed(chunk)
+        if body.truncated or (body.answered and not to_end):
+            return
+    body.finish()
+
+
+def _messages(body: Body | None, text: str, redactor: Redactor | None = None) -> tuple[JsonObject, ...]:
+    if body is None:
+        return ()
+    if not body.stream:
+        return messages_in(text)
+    events = body.events if redactor is None else [redactor.redact(event) for event in body.events]
+    return tuple(message for event in events for message in messages_in(event))
+
+
+def _without_cut_word(body: Body) -> str:
+    """Return the text; where it was cut, without its last word: half a secret would not be recognised."""
+    text = body.text
+    if not body.truncated:
+        return text
+    end = len(text[-_LONGEST_SECRET:].rstrip(_TOKEN_CHARACTERS))
+    return text[: max(0, len(text) - _LONGEST_SECRET) + end]
+
+
+def _name(octets: bytes) -> str:
+    return octets.decode("latin-1").lower()

@@ -1,0 +1,268 @@
+"""The only door to the network: limits, redaction, evidence and the rules about credentials, each written once."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from mcp_auth_contract.observations import Answer, Trouble
+from mcp_auth_contract.wire.connections import FAILURES, Connections, trouble_of
+from mcp_auth_contract.wire.conversation import Attempt, Received
+from mcp_auth_contract.wire.evidence import Evidence, Exchange
+from mcp_auth_contract.wire.origin import (
+    KitFault,
+    Origin,
+    Reach,
+    Resolve,
+    origin_of,
+    reach_of,
+    refusal,
+    resolve_host,
+)
+from mcp_auth_contract.wire.pace import Pace, Patience
+from mcp_auth_contract.wire.redaction import REDACTED, Redactor
+from mcp_auth_contract.wire.request import HeaderPair, Request, encode_headers, header_text, wire_headers
+
+__all__ = ["HttpDoor"]
+
+_CREDENTIALS = frozenset({b"authorization", b"proxy-authorization", b"cookie"})
+
+
+class HttpDoor:
+    """Sends the requests of one run and records every exchange.
+
+    An async context manager, for one event loop. Redirects are answers; cookies, proxies and netrc files are ignored;
+    nothing that a server does raises. `target` is the endpoint's URL: its origin alone receives credentials and
+    `headers`. `transport` replaces the network for the target, `mounts` for other origins (by URL); the door closes
+    both. Times are in seconds, sizes in octets, `max_rate` in requests per second.
+    """
+
+    def __init__(
+        self,
+        target: str,
+        *,
+        redactor: Redactor,
+        evidence: Evidence | None = None,
+        headers: Sequence[HeaderPair] = (),
+        ca_file: str | None = None,
+        max_rate: float | None = None,
+        time_limit: float = 10.0,
+        body_limit: int = 1024 * 1024,
+        transport: httpx.AsyncBaseTransport | None = None,
+        mounts: Mapping[str, httpx.AsyncBaseTransport] | None = None,
+        resolve: Resolve = resolve_host,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.target_origin = _required_origin(target)
+        self.redactor = redactor
+        self.evidence = Evidence() if evidence is None else evidence
+        self.time_limit = time_limit
+        self._body_limit = body_limit
+        self._static = tuple(encode_headers(tuple(headers)))
+        for _, value in self._static:
+            redactor.hide(header_text(value))
+        inside = {_required_origin(url): mounted for url, mounted in (mounts or {}).items()}
+        if transport is not None:
+            inside[self.target_origin] = transport
+        self._connections = Connections(inside, ca_file)
+        self._resolve = resolve
+        self._pace = Pace(max_rate, sleep)
+        self._patience = Patience(sleep)
+        self._reaches: frozenset[Reach] | None = None
+        self._streams_end = True
+
+    def __repr__(self) -> str:
+        return f"<HttpDoor to {self.target_origin}>"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._connections.close()
+
+    async def send(self, request: Request) -> Answer:
+        """Send one request and return what came back.
+
+        Answered 429, it waits as `Retry-After` says and tries again, three times in all and within five seconds. A
+        request that a kept connection's end swallowed is sent once more on a new connection.
+        """
+        return (await self.receive(request)).answer
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        accept: str = "application/json",
+        headers: Sequence[HeaderPair] = (),
+        note: str = "",
+    ) -> Answer:
+        """GET a document without credentials. A URL that must not be fetched gives an answer without a status.
+
+        Refused are other schemes than http and https, and addresses that the target's place on the network does not
+        justify: private, link-local and loopback ones for a public target.
+        """
+        request = Request("GET", url, (("Accept", accept), *headers), note=note)
+        if origin_of(url) is None:
+            return self._refuse(request, "refused: not an http or https URL")
+        if self.redactor.holds_secret(url):
+            return self._refuse(request, "refused: the URL holds a secret")
+        return await self.send(request)
+
+    async def receive(self, request: Request) -> Received:
+        """Do as `send`, and keep the raw values that the protocol needs."""
+        origin = _required_origin(request.url)
+        self._guard(request, origin)
+        waits: list[float] = []
+        while True:
+            received = await self._try_twice(request, origin)
+            wait = self._patience.after(received.answer, waits)
+            if wait is None:
+                return received
+            waits.append(wait)
+            await self._patience.sleep(wait)
+
+    async def _try_twice(self, request: Request, origin: Origin) -> Received:
+        first = self._prepare(request, origin, fresh=request.fresh, note=request.note)
+        received = await self._run(first)
+        swallowed = received.answer.trouble is Trouble.RESET and not first.progress.new_connection
+        if not swallowed or self._connections.mounted(origin):
+            return received
+        note = f"sent again on a new connection after {received.answer.exchange}"
+        note = f"{request.note}; {note}" if request.note else note
+        return await self._run(self._prepare(request, origin, fresh=True, note=note))
+
+    def _prepare(self, request: Request, origin: Origin, *, fresh: bool, note: str) -> Attempt:
+        url = httpx.URL(request.url)
+        static = self._static if origin == self.target_origin else ()
+        return Attempt(request, url, origin, fresh, wire_headers(request, url, static), note)
+
+    async def _run(self, attempt: Attempt) -> Received:
+        if attempt.origin == self.target_origin:
+            await self._pace.turn()
+        exchange = self.evidence.next_id()
+        started, begun = self.evidence.elapsed(), time.perf_counter()
+        limit = self.time_limit if attempt.request.timeout is None else attempt.request.timeout
+        try:
+            async with asyncio.timeout(limit) as scope:
+                await self._converse(attempt)
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            attempt.fail(attempt.progress.stage, f"after {limit:g} s")
+        except FAILURES as error:
+            attempt.fail(*trouble_of(error, attempt.progress))
+        received = attempt.received(exchange, self.redactor)
+        self._record(attempt, received.answer, started, time.perf_counter() - begun)
+        return received
+
+    async def _converse(self, attempt: Attempt) -> None:
+        url, extensions = await self._route(attempt)
+        if attempt.trouble is not None:
+            return
+        built = httpx.Request(
+            attempt.request.method,
+            url,
+            headers=attempt.sent,
+            stream=httpx.ByteStream(attempt.request.body),
+            extensions=extensions,
+        )
+        async with self._connections.open(attempt.origin, built, fresh=attempt.fresh) as response:
+            await attempt.read(response, body_limit=self._body_limit, wait_for_end=self._streams_end)
+        if attempt.stream_stayed_open:
+            self._streams_end = False
+
+    async def _route(self, attempt: Attempt) -> tuple[httpx.URL, dict[str, Any]]:
+        """Decide where the request goes, so that a name cannot lead to an address that was not checked."""
+        url = attempt.url
+        extensions: dict[str, Any] = {"trace": attempt.progress}
+        if attempt.request.target is not None:
+            extensions["target"] = attempt.request.target
+            # A transport inside the process reads the URL, as far as a URL can say it.
+            with suppress(httpx.InvalidURL):
+                url = url.copy_with(raw_path=attempt.request.target)
+        if attempt.origin == self.target_origin or self._connections.mounted(attempt.origin):
+            return url, extensions
+        try:
+            addresses = await self._resolve(attempt.origin[1], attempt.origin[2])
+        except (OSError, UnicodeError):
+            attempt.fail(Trouble.CONNECT, "host name not found")
+            return url, extensions
+        reaches = await self._target_reaches()
+        refused = refusal(addresses, reaches)
+        if refused is not None:
+            attempt.fail(Trouble.CONNECT, refused)
+        elif Reach.PUBLIC in reaches:
+            # A kept connection to the same address may have been checked for another name.
+            attempt.fresh = True
+            extensions["sni_hostname"] = attempt.origin[1]
+            url = url.copy_with(host=addresses[0])
+        return url, extensions
+
+    async def _target_reaches(self) -> frozenset[Reach]:
+        if self._reaches is None:
+            try:
+                addresses = await self._resolve(self.target_origin[1], self.target_origin[2])
+            except (OSError, UnicodeError):
+                return frozenset({Reach.PUBLIC})
+            self._reaches = frozenset(map(reach_of, addresses))
+        return self._reaches
+
+    def _guard(self, request: Request, origin: Origin) -> None:
+        if origin == self.target_origin:
+            return
+        pairs = encode_headers(request.headers)
+        texts = [request.url, *(header_text(value) for _, value in pairs)]
+        texts += [octets.decode("utf-8", "replace") for octets in (request.body, request.target or b"")]
+        if any(name.lower() in _CREDENTIALS for name, _ in pairs) or any(
+            map(self.redactor.holds_secret, texts)
+        ):
+            raise KitFault(f"credentials were about to be sent to {origin[0]}://{origin[1]}:{origin[2]}")
+
+    def _refuse(self, request: Request, detail: str) -> Answer:
+        url = self.redactor.redact(request.url)[:2048]
+        answer = Answer(self.evidence.next_id(), request.method, url, trouble=Trouble.CONNECT, detail=detail)
+        attempt = Attempt(request, httpx.URL(), ("", "", 0), fresh=False, sent=[], note=request.note)
+        self._record(attempt, answer, self.evidence.elapsed(), 0.0)
+        return answer
+
+    def _record(self, attempt: Attempt, answer: Answer, started: float, duration: float) -> None:
+        cap = self.evidence.body_cap
+        sent = self.redactor.redact(attempt.request.body.decode("utf-8", "replace"))
+        self.evidence.record(
+            Exchange(
+                id=answer.exchange,
+                method=answer.method,
+                url=answer.url,
+                request_headers=tuple(self._shown(name, value) for name, value in attempt.sent),
+                request_body=sent[:cap],
+                request_truncated=len(sent) > cap,
+                status=answer.status,
+                response_headers=answer.headers,
+                response_body=answer.text[:cap],
+                response_truncated=answer.truncated or len(answer.text) > cap,
+                started=started,
+                duration=duration,
+                trouble=answer.trouble,
+                detail=answer.detail,
+                note=self.redactor.redact(attempt.note),
+            )
+        )
+
+    def _shown(self, name: bytes, value: bytes) -> tuple[str, str]:
+        text = name.decode("ascii")
+        if (name, value) in self._static:
+            return text, REDACTED
+        return text, self.redactor.redact_header(text, header_text(value))
+
+
+def _required_origin(url: str) -> Origin:
+    origin = origin_of(url)
+    if origin is None:
+        raise KitFault("a request needs an absolute http or https URL")
+    return origin

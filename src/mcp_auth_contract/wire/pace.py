@@ -1,0 +1,73 @@
+"""Not asking faster than allowed: the request rate, and waiting after 429."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from email.utils import parsedate_to_datetime
+
+from mcp_auth_contract.observations import Answer
+
+__all__ = ["Pace", "Patience", "retry_after"]
+
+Sleep = Callable[[float], Awaitable[None]]
+
+_TRIES = 3
+_TOTAL_WAIT = 5.0
+_FIRST_WAIT = 0.5
+_GIVE_UPS = 3
+
+
+class Pace:
+    """Spreads requests so that no more than `rate` are started per second; None is no limit."""
+
+    def __init__(self, rate: float | None, sleep: Sleep) -> None:
+        self._gap = 1 / rate if rate else 0.0
+        self._sleep = sleep
+        self._next = 0.0
+
+    async def turn(self) -> None:
+        """Wait until the next request may start."""
+        if not self._gap:
+            return
+        now = asyncio.get_running_loop().time()
+        start = max(now, self._next)
+        self._next = start + self._gap
+        if start > now:
+            await self._sleep(start - now)
+
+
+class Patience:
+    """How long to wait after 429 before asking again: as told, three tries and five seconds in all.
+
+    A server that answered three requests in a row with nothing but 429 is not waited for until it answers otherwise.
+    """
+
+    def __init__(self, sleep: Sleep) -> None:
+        self.sleep = sleep
+        self._gave_up = 0
+
+    def after(self, answer: Answer, waits: list[float]) -> float | None:
+        """Return the seconds to wait, or None to take the answer as it is. `waits` are those already spent on it."""
+        if answer.status != 429:
+            if answer.status is not None:
+                self._gave_up = 0
+            return None
+        told = retry_after(answer)
+        wait = _FIRST_WAIT * 2 ** len(waits) if told is None else told
+        if self._gave_up >= _GIVE_UPS:
+            return None
+        if len(waits) + 1 >= _TRIES or sum(waits) + wait > _TOTAL_WAIT:
+            self._gave_up += 1
+            return None
+        return wait
+
+
+def retry_after(answer: Answer) -> float | None:
+    """Read Retry-After in seconds (RFC 9110 §10.2.3); a date counts from the answer's own Date. None if unreadable."""
+    value = (answer.header("retry-after") or "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        seconds = parsedate_to_datetime(value) - parsedate_to_datetime(answer.header("date") or "")
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return max(0.0, seconds.total_seconds())

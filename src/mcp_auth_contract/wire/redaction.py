@@ -1,0 +1,234 @@
+"""Keeping secrets out of everything that is written down."""
+
+import base64
+import hashlib
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import quote, quote_plus
+
+__all__ = ["REDACTED", "REDACTED_JWT", "Redactor", "short_hash"]
+
+REDACTED = "<redacted>"
+REDACTED_JWT = "<redacted JWT>"
+
+# Shorter strings are words, numbers and the like: replacing them everywhere would garble every text.
+_SHORTEST = 8
+_KEY = 8
+_TAIL = 24
+
+_RUN = re.compile(rf"[A-Za-z0-9\-._~+/=%]{{{_KEY},}}")
+_JWT = re.compile(r"eyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)*")
+_JWT_BEGINNING = re.compile(r"[A-Za-z0-9_-]+\.(?:[A-Za-z0-9_-]+\.)?")
+
+_CREDENTIAL_FIELDS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+_SCHEMES = frozenset({"basic", "bearer", "digest", "dpop", "jwt", "negotiate", "token"})
+_FIELD_NAMES = r"(?:(?:proxy-)?authorization|(?:set-)?cookie)"
+_FIELD_IN_TEXT = re.compile(
+    rf"""(?ix)
+    (?P<lead>
+      (?P<quote>\\?["']) {_FIELD_NAMES} (?P=quote) \s* [:,=] \s* b? (?P=quote)  # a JSON member, a pair of strings
+    | (?<![\w-]) {_FIELD_NAMES} [ \t]* [:=] [ \t]*                              # a header line
+    )
+    (?P<value> [^"'\\\r\n,<>{{}}\[\]]+ )
+    """
+)
+_LABEL = re.compile(r"(<redacted(?: JWT)?>|[^\s\"',;=#%]+\#[0-9a-f]{8})")
+_COOKIE_NAME = re.compile(r"[\w.-]{1,40}=")
+
+
+@dataclass(frozen=True, slots=True)
+class _Needle:
+    """A text that gives a secret away. `rest`: what stands before and after it belongs to the secret too."""
+
+    text: str
+    label: str
+    rest: bool = False
+
+
+class Redactor:
+    """The secrets of one run, and their removal from text. Safe to use from several threads.
+
+    A registered secret is found wherever it occurs: as it is, percent-encoded, inside Base64 (as in Basic
+    credentials), and, of a JWT, also its payload or its signature alone. What only looks like a JWT, and the values of
+    Authorization, Proxy-Authorization, Cookie and Set-Cookie, are replaced by a generic mark.
+    """
+
+    __slots__ = ("_index", "_labels", "_lock", "_odd", "_shown")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._labels: dict[str, str] = {}
+        self._shown: set[str] = {REDACTED, REDACTED_JWT}
+        # By their last characters, since tokens begin alike and end differently.
+        self._index: dict[str, tuple[_Needle, ...]] = {}
+        self._odd: tuple[_Needle, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Redactor of {len(self._labels)} secrets>"
+
+    def register(self, secret: str, name: str) -> str:
+        """Register a secret and return its label: the name and 8 hex digits of its SHA-256, as in "expired#3f9a1c2e".
+
+        The first label of a secret stays. Secrets shorter than 8 characters are not searched for in text.
+        """
+        return self._labels.get(secret) or self._add(secret, f"{name}#{short_hash(secret)}")
+
+    def hide(self, secret: str) -> None:
+        """Register a secret that needs no label of its own; it is shown as `<redacted>`."""
+        self._add(secret, REDACTED)
+
+    def label_of(self, secret: str) -> str | None:
+        """Return the label of a registered secret, or None."""
+        return self._labels.get(secret)
+
+    def holds_secret(self, text: str) -> bool:
+        """Tell whether a registered secret occurs in the text, in any of the forms that `redact` finds."""
+        if any(needle.text in text for needle in self._odd):
+            return True
+        runs = (found.group() for found in _RUN.finditer(text))
+        return any(next(self._spans(run), None) is not None for run in runs)
+
+    def redact(self, text: str) -> str:
+        """Return the text without secrets. JSON stays JSON."""
+        if len(text) < _SHORTEST:
+            return text
+        for needle in self._odd:
+            if needle.text in text:
+                text = text.replace(needle.text, needle.label)
+        text = _JWT.sub(self._jwt_mark, text)
+        if self._index:
+            text = _RUN.sub(self._run_mark, text)
+        return _FIELD_IN_TEXT.sub(self._field_mark, text)
+
+    def redact_header(self, name: str, value: str) -> str:
+        """Return a header field's value without secrets.
+
+        Of credentials only the scheme and labels are left. A session id is shown as "session#" and 8 hex digits.
+        """
+        field = name.lower()
+        if field == "mcp-session-id":
+            return f"session#{short_hash(value)}" if value else ""
+        redacted = self.redact(value)
+        return self._mark_credentials(redacted) if field in _CREDENTIAL_FIELDS else redacted
+
+    def _add(self, secret: str, label: str) -> str:
+        with self._lock:
+            known = self._labels.get(secret)
+            if known is not None:
+                return known
+            if len(secret) >= _SHORTEST:
+                self._shown.add(label)
+                for text in _forms(secret):
+                    self._enter(_Needle(text, label))
+                for text in _base64_tails(secret):
+                    self._enter(_Needle(text, label, rest=True))
+            self._labels[secret] = label
+        return label
+
+    def _enter(self, needle: _Needle) -> None:
+        if _RUN.fullmatch(needle.text):
+            key = needle.text[-_KEY:]
+            self._index[key] = _longest_first(*self._index.get(key, ()), needle)
+        else:
+            self._odd = _longest_first(*self._odd, needle)
+
+    def _jwt_mark(self, found: re.Match[str]) -> str:
+        token = found.group()
+        label = self._labels.get(token)
+        if label is not None:
+            return label
+        # A token with something before or after it is left to the search by parts.
+        return token if next(self._spans(token), None) is not None else REDACTED_JWT
+
+    def _run_mark(self, found: re.Match[str]) -> str:
+        run = found.group()
+        parts: list[str] = []
+        done = 0
+        for start, end, label in self._spans(run):
+            parts += [run[done:start], label]
+            done = end
+        return "".join(parts) + run[done:] if parts else run
+
+    def _spans(self, run: str) -> Iterator[tuple[int, int, str]]:
+        """Yield start, end and label of each secret in a run of token characters, left to right."""
+        index = self._index
+        done = 0
+        for end in range(_KEY, len(run) + 1):
+            needles = index.get(run[end - _KEY : end])
+            for needle in needles or ():
+                start = end - len(needle.text)
+                if start < done or not run.endswith(needle.text, 0, end):
+                    continue
+                if needle.rest:
+                    yield done, len(run), needle.label
+                    return
+                yield _start_of_jwt(run, done, start), end, needle.label
+                done = end
+                break
+
+    def _field_mark(self, found: re.Match[str]) -> str:
+        return found["lead"] + self._mark_credentials(found["value"])
+
+    def _mark_credentials(self, value: str) -> str:
+        parts = _LABEL.split(value)
+        for at, part in enumerate(parts):
+            if part in self._shown:
+                continue
+            before_label = at + 1 < len(parts) and parts[at + 1] in self._shown
+            parts[at] = _mark_words(part, before_label=before_label)
+        return "".join(parts)
+
+
+def short_hash(secret: str) -> str:
+    """Return the first 8 hex digits of the SHA-256 of a secret, by which reports tell secrets apart."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _longest_first(*needles: _Needle) -> tuple[_Needle, ...]:
+    return tuple(sorted(needles, key=lambda needle: -len(needle.text)))
+
+
+def _mark_words(text: str, *, before_label: bool) -> str:
+    words = re.split(r"([\s;]+)", text)
+    last = len(words) - 1
+    for at in range(0, len(words), 2):
+        word = words[at]
+        names_cookie = before_label and at == last and _COOKIE_NAME.fullmatch(word)
+        if word and word.lower() not in _SCHEMES and not names_cookie:
+            words[at] = REDACTED
+    return "".join(words)
+
+
+def _start_of_jwt(run: str, done: int, start: int) -> int:
+    """Move the start of a JWT's part back over the parts before it, so that one label stands for them all."""
+    first = run.find("eyJ", done, start)
+    while first >= 0:
+        if _JWT_BEGINNING.fullmatch(run, first, start):
+            return first
+        first = run.find("eyJ", first + 1, start)
+    return start
+
+
+def _forms(secret: str) -> set[str]:
+    """The texts by which a secret can be recognised, except Base64."""
+    encoded = quote(secret, safe="", errors="replace")
+    forms = {secret, encoded, quote_plus(secret, safe="", errors="replace"), secret.replace("/", "\\/")}
+    forms.add(re.sub(r"%[0-9A-F]{2}", lambda found: found.group().lower(), encoded))
+    if _JWT.fullmatch(secret):
+        forms.update(part for part in secret.split(".")[1:] if len(part) >= 2 * _SHORTEST)
+    return forms
+
+
+def _base64_tails(secret: str) -> set[str]:
+    """The end of a secret in Base64, at each of the three offsets it can have, in both alphabets (RFC 4648 §4, §5)."""
+    raw = secret.encode("utf-8", "surrogatepass")[-_TAIL:]
+    tails: set[str] = set()
+    for offset in range(3):
+        encoded = base64.b64encode(bytes(offset) + raw).decode("ascii").rstrip("=")
+        # The characters at both ends also hold bits of what stands before and after.
+        end = len(encoded) - (1 if (offset + len(raw)) % 3 else 0)
+        inner = encoded[(0, 2, 3)[offset] : end]
+        tails |= {inner, inner.replace("+", "-").replace("/", "_")}
+    return {tail for tail in tails if len(tail) > _KEY}

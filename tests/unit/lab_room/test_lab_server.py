@@ -1,0 +1,85 @@
+"""Running the lab as a process, configured by the environment."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+
+from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.lab.server import run_lab, settings_from
+from mcp_auth_contract.lab.variants import Variant
+
+RUN = (
+    "import os, sys; from mcp_auth_contract.lab.server import run_lab; run_lab(int(sys.argv[1]), os.environ)"
+)
+
+
+def test_the_environment_configures_the_server():
+    environ = {
+        "ISSUER": "http://127.0.0.1:9/", "JWKS_URI": "http://127.0.0.1:9/keys", "RESOURCE": "https://r.test/mcp",
+        "CA_FILE": "/tmp/ca.pem", "ALGORITHMS": "ES256 RS256", "TENANT_CLAIM": "org", "LEEWAY": "5",
+        "JWKS_COOLDOWN": "0.5",
+    }  # fmt: skip
+    settings = settings_from(environ, 8000, None, [Variant.SSE])
+    assert (settings.issuer, settings.jwks_uri) == ("http://127.0.0.1:9/", "http://127.0.0.1:9/keys")
+    assert (settings.resource, settings.base) == ("https://r.test/mcp", "http://127.0.0.1:8000")
+    assert (settings.algorithms, settings.claims.tenant) == (("ES256", "RS256"), "org")
+    assert (settings.leeway, settings.jwks_cooldown) == (5.0, 0.5)
+    assert settings.variant == {Variant.SSE}
+    assert str(settings.ca_file) == "/tmp/ca.pem"
+
+
+def test_the_issuer_alone_is_enough():
+    settings = settings_from({"ISSUER": "http://127.0.0.1:9"}, 8000)
+    assert (settings.jwks_uri, settings.resource) == ("http://127.0.0.1:9/jwks", "http://127.0.0.1:8000/mcp")
+
+
+@pytest.mark.parametrize("environ", [{}, {"ISSUER": "http://127.0.0.1:9", "JWKS_TTL": "soon"}])
+def test_a_faulty_environment_is_told(environ):
+    with pytest.raises(UsageError, match="environment variable"):
+        settings_from(environ, 8000)
+
+
+def test_a_port_in_use_is_told():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(UsageError, match="in use"):
+            run_lab(taken.getsockname()[1], {"ISSUER": "http://127.0.0.1:9"})
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_the_process_serves_quietly_and_ends_cleanly_on_sigterm():
+    port = free_port()
+    environ = {**os.environ, "ISSUER": "http://127.0.0.1:9"}
+    arguments = [sys.executable, "-c", RUN, str(port)]
+    with subprocess.Popen(
+        arguments, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        try:
+            with httpx.Client(trust_env=False, base_url=f"http://127.0.0.1:{port}") as client:
+                assert eventually_healthy(client)
+                assert client.post("/mcp").status_code == 401
+        finally:
+            process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate(timeout=20)
+    assert (process.returncode, output) == (0, b"")
+
+
+def eventually_healthy(client: httpx.Client) -> bool:
+    for _ in range(400):
+        try:
+            return client.get("/healthz").status_code == 200
+        except httpx.ConnectError:
+            time.sleep(0.05)
+    return False
