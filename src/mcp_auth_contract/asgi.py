@@ -44,12 +44,8 @@ def bind(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
     except OSError as fault:
         listener.close()
         if fault.errno == errno.EADDRINUSE:
-            raise UsageError(
-                f"port {port} on {host} is in use: choose another, or 0 for a free one"
-            ) from None
-        raise UsageError(
-            f"cannot listen on {host}, port {port}: {fault.strerror or 'no such address'}"
-        ) from None
+            raise UsageError(f"port {port} on {host} is in use: choose another, or 0 for a free one") from None
+        raise UsageError(f"cannot listen on {host}, port {port}: {fault.strerror or 'no such address'}") from None
     except OverflowError:
         listener.close()
         raise UsageError(f"port {port} does not exist: choose one up to 65535, or 0 for a free one") from None

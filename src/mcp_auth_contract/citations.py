@@ -37,8 +37,7 @@ _MCP = "https://modelcontextprotocol.io"
 _MCP_PAGES = MappingProxyType(
     {
         "authorization": "specification/{revision}/basic/authorization",
-        "authorization-server-discovery": "specification/{revision}/basic/authorization/"
-        "authorization-server-discovery",
+        "authorization-server-discovery": "specification/{revision}/basic/authorization/authorization-server-discovery",
         "client-registration": "specification/{revision}/basic/authorization/client-registration",
         "authorization-security": "specification/{revision}/basic/authorization/security-considerations",
         "transports": "specification/{revision}/basic/transports",

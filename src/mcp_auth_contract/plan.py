@@ -1,11 +1,18 @@
 """The plan: every check expanded over the contract into cases, before anything is sent."""
 
 import fnmatch
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from mcp_auth_contract.catalogue import Axis, Check, Need, ScopeChoice, nearest
-from mcp_auth_contract.contract import Contract, Operation, control_operation, implying, operations, principal_for
+from mcp_auth_contract.contract import (
+    Contract,
+    Operation,
+    control_operation,
+    implying,
+    operations,
+    principal_for,
+)
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Effect, OperationKind, Revision
 from mcp_auth_contract.probes import Question
@@ -102,13 +109,20 @@ def make_plan(
     *,
     selection: Selection | None = None,
     every_revision: bool = False,
+    variants: Callable[[str], Sequence[str]] | None = None,
 ) -> Plan:
     """Expand the checks over a contract.
 
     The whole catalogue runs on the first of the revisions; on each other one what the revision changes, plus the core
-    checks, so that no era is a side door (`every_revision`: everything on each).
+    checks, so that no era is a side door (`every_revision`: everything on each). `variants` names the variants of a
+    defect that make a difference for this contract, ("",) for a defect of a single form; default: all there are.
     """
-    cases = [case for check in checks for case in _Expansion(check, contract, tuple(revisions), every_revision).cases()]
+    named = variants or (lambda defect: DEFECTS[defect].variants or ("",))
+    cases = [
+        case
+        for check in checks
+        for case in _Expansion(check, contract, tuple(revisions), every_revision, named).cases()
+    ]
     return _selected(cases, tuple(revisions), selection)
 
 
@@ -147,6 +161,7 @@ class _Expansion:
     contract: Contract
     revisions: tuple[Revision, ...]
     every_revision: bool
+    variants: Callable[[str], Sequence[str]]
 
     def cases(self) -> Iterator[Case]:
         check = self.check
@@ -242,14 +257,13 @@ class _Expansion:
             if check.probe == "method" and not _method_exists(word, revision):
                 continue
             for token in check.tokens or ("none",):
-                defect = DEFECTS.get(token)
-                for variant in (defect.variants if defect else ()) or (None,):
+                for variant in self.variants(token) if token in DEFECTS else ("",):
                     for carrier in check.carriers or ("bearer",):
                         named = [word] if word else []
                         named += [token] if len(check.tokens) > 1 else []
                         named += [variant] if variant else []
                         named += [carrier] if len(check.carriers) > 0 else []
-                        yield named, replace(common, token=token, variant=variant, carrier=carrier, word=word)
+                        yield named, replace(common, token=token, variant=variant or None, carrier=carrier, word=word)
 
     def _scopes(self, operation: Operation, missing: str | None) -> frozenset[str] | None:
         match self.check.scopes:

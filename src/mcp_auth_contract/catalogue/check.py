@@ -83,6 +83,4 @@ class Check:
 
     def applies_to(self, revision: Revision) -> bool:
         """Whether the clause exists in a revision of the protocol."""
-        return (self.since is None or revision >= self.since) and (
-            self.until is None or revision <= self.until
-        )
+        return (self.since is None or revision >= self.since) and (self.until is None or revision <= self.until)

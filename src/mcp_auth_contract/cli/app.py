@@ -120,9 +120,7 @@ def probe(
     """Look at any server without a contract and without a token: discovery, challenges, metadata, transport."""
     from mcp_auth_contract.cli.running import Outputs, RunOptions, probe_and_report
 
-    options = RunOptions(
-        select=tuple(select or ()), deselect=tuple(deselect or ()), jobs=jobs, fail_on=_level(fail_on)
-    )
+    options = RunOptions(select=tuple(select or ()), deselect=tuple(deselect or ()), jobs=jobs, fail_on=_level(fail_on))
     raise typer.Exit(probe_and_report(url, options, Outputs(json=json, junit=junit, quiet=quiet)))
 
 
@@ -152,10 +150,14 @@ def explain(
 def mint(
     contract: Annotated[Path, typer.Argument(metavar="CONTRACT", help="The contract file.")],
     principal: Annotated[str, typer.Argument(help="A principal of the contract.")],
-    defect: Annotated[str | None, typer.Option("--defect", help="Break this one thing; `mint --help` lists none: see `list-defects`.")] = None,
+    defect: Annotated[
+        str | None,
+        typer.Option("--defect", help="Break this one thing; `mint --help` lists none: see `list-defects`."),
+    ] = None,
     variant: Annotated[str | None, typer.Option("--variant", help="Which variant of the defect.")] = None,
     scope: Annotated[
-        list[str] | None, typer.Option("--scope", help="These scopes instead of the principal's; may be repeated.")
+        list[str] | None,
+        typer.Option("--scope", help="These scopes instead of the principal's; may be repeated."),
     ] = None,
     no_scope: Annotated[bool, typer.Option("--no-scope", help="No scope at all.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Print the decoded token to stderr as well.")] = False,

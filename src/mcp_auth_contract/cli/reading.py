@@ -107,4 +107,4 @@ def print_defects() -> None:
     width = max(map(len, DEFECTS))
     for name, defect in DEFECTS.items():
         variants = f" [{', '.join(defect.variants)}]" if defect.variants else ""
-        typer.echo(f"{name:<{width}}  {defect.summary}{variants}")
+        typer.echo(f"{name:<{width}}  {defect.sentence}{variants}")

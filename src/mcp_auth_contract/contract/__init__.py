@@ -1,0 +1,35 @@
+"""The contract file: what the kit has to know about a server, checked before anything is sent."""
+
+from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve
+from mcp_auth_contract.contract.load import load_contract, read_contract
+from mcp_auth_contract.contract.models import Claims, Contract, Issuer, Policy, Principal, Target
+from mcp_auth_contract.contract.operations import (
+    Operation,
+    control_operation,
+    implying,
+    operations,
+    principal_for,
+    satisfies,
+)
+from mcp_auth_contract.contract.schema import contract_schema
+
+__all__ = [
+    "VARIABLES",
+    "Claims",
+    "Contract",
+    "Issuer",
+    "Operation",
+    "Policy",
+    "Principal",
+    "Target",
+    "contract_schema",
+    "control_operation",
+    "environment_secrets",
+    "implying",
+    "load_contract",
+    "operations",
+    "principal_for",
+    "read_contract",
+    "resolve",
+    "satisfies",
+]

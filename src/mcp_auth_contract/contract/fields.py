@@ -271,7 +271,9 @@ Scope = Annotated[
 Identifier = Annotated[
     str,
     _matches(
-        r"[^\s\[\]:](?:[^\[\]:\r\n\t]*[^\s\[\]:])?", "not usable as a name", 'use no ":", "[", "]" and no outer spaces'
+        r"[^\s\[\]:](?:[^\[\]:\r\n\t]*[^\s\[\]:])?",
+        "not usable as a name",
+        'use no ":", "[", "]" and no outer spaces',
     ),
 ]
 """A name that can stand in the id of a case, `check[name:name]`."""
@@ -281,15 +283,11 @@ ClaimName = Annotated[str, _matches(r"\S+", "not a claim name", "write a name wi
 
 AppName = Annotated[
     str,
-    _matches(
-        r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", "not a module and a name in it", 'write it like "my_server:app"'
-    ),
+    _matches(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", "not a module and a name in it", 'write it like "my_server:app"'),
 ]
 """An ASGI application as `module:attribute`."""
 
-EndpointPath = Annotated[
-    str, _matches(r"/[^\s?#]*", "not the path of a URL", 'write it like "/mcp"')
-]
+EndpointPath = Annotated[str, _matches(r"/[^\s?#]*", "not the path of a URL", 'write it like "/mcp"')]
 """The path of a URL, without query and fragment."""
 
 Canary = Annotated[

@@ -51,20 +51,20 @@ class Principal(Table):
 
     subject: Text = Field(examples=["alice"])
     """The value of the subject claim."""
-    tenant: Text | None = Field(None, examples=["t1"])
+    tenant: Text | None = Field(default=None, examples=["t1"])
     """The value of the tenant claim; the token carries none when omitted."""
-    scopes: _Scopes = Field((), examples=[["invoices:read"]])
+    scopes: _Scopes = Field(default=(), examples=[["invoices:read"]])
     """The scopes of this principal's tokens."""
-    claims: Claimset = Field({}, examples=[{"roles": ["user"]}])
+    claims: Claimset = Field(default={}, examples=[{"roles": ["user"]}])
     """Further claims of this principal's tokens."""
-    client: Text | None = Field(None, examples=["desktop-app"])
+    client: Text | None = Field(default=None, examples=["desktop-app"])
     """The OAuth client that this principal uses; the kit's own when omitted."""
 
 
 class Guarded(Table):
     """Base of what a scope can guard."""
 
-    scopes: _Scopes | None = Field(None, examples=[["invoices:read"]])
+    scopes: _Scopes | None = Field(default=None, examples=[["invoices:read"]])
     """The scopes a caller needs, all of them. Omitted: any valid token will do. Empty: open without a token."""
 
     @property
@@ -83,13 +83,13 @@ class Tool(Guarded):
 
     name: Text = Field(examples=["get_invoice"])
     """The tool's name."""
-    arguments: Arguments = Field({}, examples=[{"invoice_id": "INV-1"}])
+    arguments: Arguments = Field(default={}, examples=[{"invoice_id": "INV-1"}])
     """Arguments with which the call works for its principal."""
     effect: Annotated[Effect, Strict(False)] = Effect.READ
     """What a call does to the server's records."""
     control: bool = False
     """The call used to tell acceptance from refusal; the first read that needs scopes when no tool is named."""
-    idempotency: Text | None = Field(None, examples=["idempotency_key"])
+    idempotency: Text | None = Field(default=None, examples=["idempotency_key"])
     """The argument that makes a repeated write one write."""
     upstream: bool = False
     """This tool calls the service at ${upstream.url}."""
@@ -100,7 +100,7 @@ class Resource(Guarded):
 
     uri: Uri = Field(examples=["invoice://INV-1", "invoice://{invoice_id}"])
     """The resource's URI or URI template (RFC 6570)."""
-    arguments: Mapping[str, Text] = Field({}, examples=[{"invoice_id": "INV-1"}])
+    arguments: Mapping[str, Text] = Field(default={}, examples=[{"invoice_id": "INV-1"}])
     """Only for a template: a value for each of its variables."""
 
 
@@ -109,20 +109,20 @@ class Prompt(Guarded):
 
     name: Text = Field(examples=["summarise_invoice"])
     """The prompt's name."""
-    arguments: Mapping[str, str] = Field({}, examples=[{"invoice_id": "INV-1"}])
+    arguments: Mapping[str, str] = Field(default={}, examples=[{"invoice_id": "INV-1"}])
     """Arguments with which the prompt works for its principal; MCP knows text only."""
 
 
 class RecordPath(Table):
     """One way to a record: a call of a tool, a resource or a prompt."""
 
-    tool: Text | None = Field(None, examples=["get_invoice"])
+    tool: Text | None = Field(default=None, examples=["get_invoice"])
     """The name of a declared tool."""
-    resource: Uri | None = Field(None, examples=["invoice://INV-1"])
+    resource: Uri | None = Field(default=None, examples=["invoice://INV-1"])
     """The URI of a declared resource, or one that a declared template makes."""
-    prompt: Text | None = Field(None, examples=["summarise_invoice"])
+    prompt: Text | None = Field(default=None, examples=["summarise_invoice"])
     """The name of a declared prompt."""
-    arguments: Arguments | None = Field(None, examples=[{"invoice_id": "INV-1"}])
+    arguments: Arguments | None = Field(default=None, examples=[{"invoice_id": "INV-1"}])
     """The arguments of this call; those of the declaration when omitted."""
 
     @property
@@ -146,7 +146,7 @@ class Record(Table):
     """What reports call it."""
     owner: Text = Field(examples=["alice"])
     """The principal it belongs to, who has to see the canary on every path."""
-    readers: Annotated[tuple[Text, ...], Strict(False), Distinct] = Field((), examples=[["alice", "admin"]])
+    readers: Annotated[tuple[Text, ...], Strict(False), Distinct] = Field(default=(), examples=[["alice", "admin"]])
     """The principals who may see the canary; always the owner too."""
     canary: Canary = Field(examples=["alice-t1-INV-1-7f3a"])
     """A text in the record that only readers may ever receive."""

@@ -41,35 +41,35 @@ _APP_ORIGIN = "http://127.0.0.1:8000"
 class Target(Table):
     """The MCP server under test."""
 
-    url: HttpUrl | None = Field(None, examples=["http://127.0.0.1:8000/mcp"])
+    url: HttpUrl | None = Field(default=None, examples=["http://127.0.0.1:8000/mcp"])
     """The MCP endpoint. Port 0 picks a free port, given to the server as ${target.port}."""
-    app: AppName | None = Field(None, examples=["my_server:app"])
+    app: AppName | None = Field(default=None, examples=["my_server:app"])
     """Instead of url: an ASGI application, run in process."""
-    path: EndpointPath | None = Field(None, examples=["/mcp"])
+    path: EndpointPath | None = Field(default=None, examples=["/mcp"])
     """Only with app: the path of the MCP endpoint; "/mcp" when omitted."""
-    resource: Uri | None = Field(None, examples=["https://mcp.example.com/mcp"])
+    resource: Uri | None = Field(default=None, examples=["https://mcp.example.com/mcp"])
     """The audience that tokens must carry; the URL when omitted."""
     revisions: Annotated[
         tuple[Annotated[Revision, Strict(False)], ...], Strict(False), Field(min_length=1), Distinct
-    ] = Field((), examples=[["2025-11-25"]])
+    ] = Field(default=(), examples=[["2025-11-25"]])
     """The MCP revisions to test, the first one fully; what the server negotiates when omitted."""
     start: Annotated[tuple[Text, ...], Strict(False), Field(min_length=1)] | None = Field(
         None, examples=[["python", "server.py"]]
     )
     """The command that starts the server, run in the contract's folder and stopped at the end."""
-    env: Environment = Field({}, examples=[{"ISSUER": "${issuer.url}"}])
+    env: Environment = Field(default={}, examples=[{"ISSUER": "${issuer.url}"}])
     """Environment variables for the server, added to those of the kit."""
-    ready: HttpUrl | None = Field(None, examples=["http://127.0.0.1:8000/healthz"])
+    ready: HttpUrl | None = Field(default=None, examples=["http://127.0.0.1:8000/healthz"])
     """A URL that answers 2xx once the server is up; when omitted, the port has to accept."""
-    logs: Annotated[tuple[FileName, ...], Strict(False), Distinct] = Field((), examples=[["server.log"]])
+    logs: Annotated[tuple[FileName, ...], Strict(False), Distinct] = Field(default=(), examples=[["server.log"]])
     """Files the server writes, scanned for leaked tokens together with its output."""
     authorized: bool = False
     """I may test this server; needed for every host that is not loopback."""
-    headers: Headers = Field({}, examples=[{"X-Gateway": "${env:GATEWAY_KEY}"}])
+    headers: Headers = Field(default={}, examples=[{"X-Gateway": "${env:GATEWAY_KEY}"}])
     """Header fields sent with every request to the server."""
-    ca_file: FileName | None = Field(None, examples=["private-ca.pem"])
+    ca_file: FileName | None = Field(default=None, examples=["private-ca.pem"])
     """The certificates (PEM) of the private authority that signed the server's."""
-    max_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(None, examples=[60])
+    max_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(default=None, examples=[60])
     """The most requests per second that the kit sends; unlimited when omitted."""
 
     @property
@@ -116,9 +116,7 @@ class Target(Table):
             raise fault("url picks a free port, but no start command listens there", "add start or write the port")
         told = " ".join((*self.start, *self.env.values()))
         if not re.search(r"\$\{target\.(?:port|url|resource)\}", told):
-            raise fault(
-                "url picks a free port that the server is not told", "pass ${target.port} on in start or env"
-            )
+            raise fault("url picks a free port that the server is not told", "pass ${target.port} on in start or env")
         if self.resource is not None and re.match(r"https?://[^/?#]*:0+(?:[/?#]|$)", self.resource):
             raise fault("resource has port 0", "write ${target.port} there, or remove resource")
 
@@ -132,13 +130,13 @@ class Issuer(Table):
     """The signature algorithms the server accepts; the first signs unless a check says otherwise."""
     tokens: Literal["jwt", "opaque"] = "jwt"
     """Signed tokens, or opaque ones that the server introspects (RFC 7662)."""
-    keys: FileName = Field("fresh", examples=["fresh", "keys"])
+    keys: FileName = Field(default="fresh", examples=["fresh", "keys"])
     """The word "fresh" for new keys at every run, or a folder of JWK files."""
     tls: bool = False
     """Serve https under a throw-away authority, whose certificate is ${issuer.ca_file}."""
-    bind: Bind = Field("127.0.0.1", examples=["0.0.0.0"])  # noqa: S104  an example for containers
+    bind: Bind = Field(default="127.0.0.1", examples=["0.0.0.0"])  # noqa: S104  an example for containers
     """The address it listens on."""
-    public_url: HttpUrl | None = Field(None, examples=["http://host.docker.internal:9000"])
+    public_url: HttpUrl | None = Field(default=None, examples=["http://host.docker.internal:9000"])
     """The URL by which the server reaches it; what it bound when omitted."""
 
     @model_validator(mode="after")
@@ -161,17 +159,19 @@ class Claims(Table):
     """The claim that names the user."""
     tenant: ClaimName = "tenant_id"
     """The claim that names the tenant."""
-    scope: ClaimName = Field("scope", examples=["scope", "scp"])
+    scope: ClaimName = Field(default="scope", examples=["scope", "scp"])
     """The claim that holds the scopes."""
     scope_format: Literal["string", "list"] = "string"
     """One string with spaces (RFC 9068), or a list of strings."""
-    client: ClaimName = Field("client_id", examples=["client_id", "azp"])
+    client: ClaimName = Field(default="client_id", examples=["client_id", "azp"])
     """The claim that names the OAuth client."""
-    typ: Text = Field("at+jwt", examples=["at+jwt", "JWT"])
+    typ: Text = Field(default="at+jwt", examples=["at+jwt", "JWT"])
     """The header typ of a good token (RFC 9068 section 2.1)."""
-    required: Annotated[tuple[ClaimName, ...], Strict(False), Distinct] = Field((), examples=[["sub", "tenant_id"]])
+    required: Annotated[tuple[ClaimName, ...], Strict(False), Distinct] = Field(
+        default=(), examples=[["sub", "tenant_id"]]
+    )
     """The claims without which the server must refuse a token, besides iss, aud and exp."""
-    extra: Claimset = Field({}, examples=[{"ver": "2.0"}])
+    extra: Claimset = Field(default={}, examples=[{"ver": "2.0"}])
     """Claims with a constant value that every token carries."""
 
 
@@ -182,11 +182,13 @@ class Policy(Table):
     """Seconds of clock skew the server may allow at exp and nbf."""
     challenge: Literal["http", "tool", "either"] = "http"
     """How a call is refused: by HTTP status, by an error result with _meta["mcp/www_authenticate"], or either."""
-    public: Annotated[tuple[Method, ...], Strict(False), Distinct] = Field((), examples=[["initialize", "tools/list"]])
+    public: Annotated[tuple[Method, ...], Strict(False), Distinct] = Field(
+        default=(), examples=[["initialize", "tools/list"]]
+    )
     """The MCP methods that are open without a token; a tool is opened by scopes = []."""
-    implies: Annotated[
-        Mapping[Scope, Annotated[tuple[Scope, ...], Strict(False), Distinct]], Strict(False)
-    ] = Field({}, examples=[{"invoices:write": ["invoices:read"]}])
+    implies: Annotated[Mapping[Scope, Annotated[tuple[Scope, ...], Strict(False), Distinct]], Strict(False)] = Field(
+        default={}, examples=[{"invoices:write": ["invoices:read"]}]
+    )
     """Scopes that contain others; followed over several steps."""
     jwks_refresh: Seconds = 30
     """Seconds until a newly published key must work."""
@@ -212,13 +214,11 @@ class Provider(Table):
     """The issuer identifier (RFC 8414)."""
     client_id: Text = Field(examples=["${env:CLIENT_ID}"])
     """The OAuth client that the kit acts as."""
-    client_secret: Text | None = Field(None, examples=["${env:CLIENT_SECRET}"])
+    client_secret: Text | None = Field(default=None, examples=["${env:CLIENT_SECRET}"])
     """Its secret, from the environment alone; a public client has none."""
 
     @model_validator(mode="after")
     def _secret_from_environment(self, info: ValidationInfo) -> "Provider":
         if self.client_secret is not None and not is_resolved(info) and "${env:" not in self.client_secret:
-            raise fault(
-                "client_secret is written in the file", 'take it from the environment: "${env:CLIENT_SECRET}"'
-            )
+            raise fault("client_secret is written in the file", 'take it from the environment: "${env:CLIENT_SECRET}"')
         return self

@@ -66,7 +66,7 @@ class EmbeddedIssuer:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            self._load_keys()
+            self.load_keys()
             self.control.state(IssuerName.TRUSTED)
             listener = bind(self.settings.bind, self.settings.port)
             stack.callback(listener.close)
@@ -124,7 +124,8 @@ class EmbeddedIssuer:
                 self._keys[role, alg] = fresh_key(alg, f"{role}-{alg.lower()}-{uuid4().hex[:8]}")
             return self._keys[role, alg]
 
-    def _load_keys(self) -> None:
+    def load_keys(self) -> None:
+        """Read the key folder, if there is one; entering does so too. Needed alone to mint without serving."""
         if not self.settings.algorithms:
             raise ContractError("[issuer] algorithms is empty: name at least one, such as RS256")
         if not isinstance(self.settings.keys, Path):

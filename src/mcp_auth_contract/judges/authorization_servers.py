@@ -99,7 +99,8 @@ def prm_listed_by_server(observed: AuthorizationServersObserved, facts: Facts) -
     lists = [
         (server, resources)
         for server in observed.servers
-        if server.best and (resources := strings_or_none((server.best.value or {}).get("protected_resources"))) is not None
+        if server.best
+        and (resources := strings_or_none((server.best.value or {}).get("protected_resources"))) is not None
     ]
     if not lists:
         return NotApplicable("no authorization server publishes protected_resources")
@@ -317,7 +318,11 @@ def as_public_clients(observed: AuthorizationServersObserved, facts: Facts) -> V
         listed = strings_or_none(value.get("token_endpoint_auth_methods_supported"))
         if listed is None:
             return Fail('"none" among the client authentication methods', "no list, which means client_secret_basic")
-        return Pass() if "none" in listed else Fail('"none" among the client authentication methods', f"only {', '.join(listed)}")
+        return (
+            Pass()
+            if "none" in listed
+            else Fail('"none" among the client authentication methods', f"only {', '.join(listed)}")
+        )
 
     return _each(observed, facts, judge)
 

@@ -40,7 +40,10 @@ def door_closed(observed: DoorObserved, facts: Facts) -> Verdict:
             return Inconclusive(describe(observed.answer))
         case Ambiguous(why=Doubt.SERVER_ERROR):
             return Fail(expected, describe(observed.answer), Impact.AVAILABILITY)
-        case Accepted() if "initialize" in facts.public and observed.door in ("notification", "client_response"):
+        case Accepted() if "initialize" in facts.public and observed.door in (
+            "notification",
+            "client_response",
+        ):
             return Pass("served without a token; policy.public opens the handshake")
         case Accepted():
             kind = "an open event stream" if observed.answer.stream else "an answer"
@@ -58,7 +61,8 @@ def discovery_gated(observed: CallObserved, facts: Facts) -> Verdict:
     attempt = observed.accepted
     if attempt:
         return Fail(
-            f'401, or "{observed.operation}" listed in policy.public', f"{describe(attempt.answer)} without a token"
+            f'401, or "{observed.operation}" listed in policy.public',
+            f"{describe(attempt.answer)} without a token",
         )
     for attempt in observed.attempts:
         if isinstance(attempt.reading, Ambiguous):
@@ -95,7 +99,10 @@ def session_survives(observed: SessionEndObserved, facts: Facts) -> Verdict:
         case Accepted():
             return Pass()
         case Refused(how=Refusal.NOT_SERVED | Refusal.MALFORMED):
-            return Fail("the session lives on", f"{describe(observed.ended)} to DELETE, then {describe(observed.after.answer)}")
+            return Fail(
+                "the session lives on",
+                f"{describe(observed.ended)} to DELETE, then {describe(observed.after.answer)}",
+            )
         case _:
             return Inconclusive(f"the session could not be used afterwards: {describe(observed.after.answer)}")
 

@@ -18,7 +18,7 @@ class Judge:
     """A named predicate: `decide(observation, facts)` gives a verdict and does nothing else."""
 
     name: str
-    observes: type[Observation]
+    observes: type[object]
     decide: Callable[[Any, Facts], Verdict]
 
 

@@ -60,7 +60,14 @@ _LISTS = (
     "dpop_signing_alg_values_supported",
 )
 _BOOLEANS = ("tls_client_certificate_bound_access_tokens", "dpop_bound_access_tokens_required")
-_STRINGS = ("resource", "jwks_uri", "resource_name", "resource_documentation", "resource_policy_uri", "resource_tos_uri")
+_STRINGS = (
+    "resource",
+    "jwks_uri",
+    "resource_name",
+    "resource_documentation",
+    "resource_policy_uri",
+    "resource_tos_uri",
+)
 _MISSING = "no metadata document was found; prm-served reports it"
 
 
@@ -169,7 +176,10 @@ def prm_path_location(observed: ResourceMetadataObserved, facts: Facts) -> Verdi
     resource = value.get("resource")
     if root is not None and root.found and isinstance(resource, str) and resource_of_well_known(root.url) == resource:
         return Pass()
-    return Fail("the document with the path inserted after the well-known segment", path.url + ": " + _said(path) if path else "none")
+    return Fail(
+        "the document with the path inserted after the well-known segment",
+        path.url + ": " + _said(path) if path else "none",
+    )
 
 
 def prm_resource_present(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
@@ -188,7 +198,9 @@ def _resource(observed: ResourceMetadataObserved) -> str | Inconclusive:
         return value
     resource = value.get("resource")
     if not isinstance(resource, str):
-        return Inconclusive("the document has no resource to compare; prm-resource-present or prm-member-types reports it")
+        return Inconclusive(
+            "the document has no resource to compare; prm-resource-present or prm-member-types reports it"
+        )
     return resource
 
 
@@ -204,7 +216,13 @@ def prm_resource_form(observed: ResourceMetadataObserved, facts: Facts) -> Verdi
     return Pass()
 
 
-_SOFT = (Difference.TRAILING_SLASH, Difference.CASE, Difference.DEFAULT_PORT, Difference.PARENT_PATH, Difference.QUERY)
+_SOFT = (
+    Difference.TRAILING_SLASH,
+    Difference.CASE,
+    Difference.DEFAULT_PORT,
+    Difference.PARENT_PATH,
+    Difference.QUERY,
+)
 
 
 def prm_resource_matches_endpoint(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
@@ -322,7 +340,11 @@ def prm_no_offline_access(observed: ResourceMetadataObserved, facts: Facts) -> V
     if isinstance(value, Inconclusive):
         return value
     listed = strings_or_none(value.get("scopes_supported")) or ()
-    return Fail("scopes of the resource only", "offline_access in scopes_supported") if "offline_access" in listed else Pass()
+    return (
+        Fail("scopes of the resource only", "offline_access in scopes_supported")
+        if "offline_access" in listed
+        else Pass()
+    )
 
 
 def prm_bearer_methods(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
@@ -439,7 +461,10 @@ def prm_unknown_path_404(observed: ResourceMetadataObserved, facts: Facts) -> Ve
     if stray is None or stray.value is None or not stray.found:
         return Pass()
     if stray.value.get("resource") == best.value.get("resource"):
-        return Fail("404 for a path that is no resource", f"{stray.answer.status} with the document of this one at {stray.url}")
+        return Fail(
+            "404 for a path that is no resource",
+            f"{stray.answer.status} with the document of this one at {stray.url}",
+        )
     return Pass()
 
 

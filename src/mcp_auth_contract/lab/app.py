@@ -92,9 +92,7 @@ class Lab:
             value = documents.authorization_server(self.settings)
             return _published(incoming, documents.serve_authorization_server(value, incoming))
         if path == JWKS_PATH:
-            return _published(
-                incoming, documents.serve_authorization_server(await self._own_key.jwks(), incoming)
-            )
+            return _published(incoming, documents.serve_authorization_server(await self._own_key.jwks(), incoming))
         if path == "/healthz":
             return _published(incoming, JSONResponse({"status": "ok"}))
         return answer_endpoint(incoming) or Response(status_code=404)

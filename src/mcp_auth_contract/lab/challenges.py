@@ -73,9 +73,7 @@ def _body(error: str, description: str) -> str:
 
 def token_missing(pointer: str | None, scope: str) -> Denial:
     """Without credentials there is nothing to call wrong, so no `error` (RFC 6750 §3.1)."""
-    return Denial(
-        401, (*pointing(pointer), ("scope", scope)), json.dumps({"message": "a bearer token is needed"})
-    )
+    return Denial(401, (*pointing(pointer), ("scope", scope)), json.dumps({"message": "a bearer token is needed"}))
 
 
 def request_malformed(pointer: str | None, description: str) -> Denial:

@@ -58,9 +58,7 @@ async def nothing_open(_incoming: Incoming) -> bool:
     return False
 
 
-SOUND = Doors(
-    leads_in=exact_path, origin_allowed=is_loopback, side_door=no_side_door, open_to_all=nothing_open
-)
+SOUND = Doors(leads_in=exact_path, origin_allowed=is_loopback, side_door=no_side_door, open_to_all=nothing_open)
 
 
 def preflight(origin: str, methods: str) -> Response:

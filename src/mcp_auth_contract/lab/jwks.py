@@ -126,9 +126,7 @@ def fetch_jwks(settings: LabSettings) -> Mapping[str, Any]:
 class KeySource:
     """The current key set. One fetch runs at a time, and an unknown kid causes one per cooldown."""
 
-    def __init__(
-        self, settings: LabSettings, fetch: Callable[[LabSettings], Mapping[str, Any]] = fetch_jwks
-    ) -> None:
+    def __init__(self, settings: LabSettings, fetch: Callable[[LabSettings], Mapping[str, Any]] = fetch_jwks) -> None:
         self._settings = settings
         self._fetch = fetch
         self._clock: Clock = settings.clock

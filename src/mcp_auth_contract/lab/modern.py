@@ -63,9 +63,7 @@ def _answer(lab: "Lab", incoming: Incoming, message: Mapping[str, Any], principa
     authorize(lab.behaviour.scopes, principal, method, params)
     if method == "subscriptions/listen":
         return _listen(lab, request_id, params, principal)
-    result = (
-        _discover(lab) if method == "server/discover" else perform(_context(lab, principal), method, params)
-    )
+    result = _discover(lab) if method == "server/discover" else perform(_context(lab, principal), method, params)
     return rpc.rpc_response(rpc.result_message(request_id, _complete(lab, method, result)))
 
 
@@ -111,9 +109,7 @@ def _check_envelope(lab: "Lab", incoming: Incoming, message: Mapping[str, Any]) 
     if header is None:
         raise RpcRefused(rpc.HEADER_MISMATCH, "MCP-Protocol-Version is missing", status=400)
     if not isinstance(meta.get(META_VERSION), str) or not isinstance(meta.get(META_CAPABILITIES), dict):
-        raise RpcRefused(
-            rpc.INVALID_PARAMS, f"_meta needs {META_VERSION} and {META_CAPABILITIES}", status=400
-        )
+        raise RpcRefused(rpc.INVALID_PARAMS, f"_meta needs {META_VERSION} and {META_CAPABILITIES}", status=400)
     if header != meta[META_VERSION]:
         raise RpcRefused(rpc.HEADER_MISMATCH, "MCP-Protocol-Version does not match _meta", status=400)
     _check_version_header(lab, incoming)

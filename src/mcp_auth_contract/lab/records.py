@@ -109,17 +109,11 @@ class Ledger:
         if not isinstance(token, str) or not token.isascii():
             return None
         try:
-            offset, _, seal = (
-                base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode().partition(".")
-            )
+            offset, _, seal = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)).decode().partition(".")
             start = int(offset)
         except ValueError:
             return None
-        return (
-            start
-            if hmac.compare_digest(seal.encode(), self._seal(principal, listing, start).encode())
-            else None
-        )
+        return start if hmac.compare_digest(seal.encode(), self._seal(principal, listing, start).encode()) else None
 
     def _seal(self, principal: Principal, listing: str, offset: int) -> str:
         owner = self._isolation.page_owner(principal)

@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 
-class Refusal(Exception):  # noqa: N818  an outcome of a request, not an error of the program
+class Refusal(Exception):
     """Base of them all."""
 
 

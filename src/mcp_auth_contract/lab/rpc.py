@@ -61,8 +61,6 @@ def params_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
     return params if isinstance(params, dict) else {}
 
 
-def rpc_response(
-    content: object, status: int = 200, headers: Mapping[str, str] | None = None
-) -> JSONResponse:
+def rpc_response(content: object, status: int = 200, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """Return messages as application/json that nobody may store."""
     return JSONResponse(content, status, headers={"cache-control": "no-store", **(headers or {})})

@@ -28,9 +28,7 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(
-        self, messages: Sequence[Mapping[str, Any]], headers: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, messages: Sequence[Mapping[str, Any]], headers: Mapping[str, str] | None = None) -> None:
         content = _priming("0") + "".join(event(message) for message in messages)
         super().__init__(content, headers={**_HEADERS, **(headers or {})})
 
@@ -53,9 +51,7 @@ class OpenStream(Response):
         opening: str = "",
     ) -> None:
         super().__init__(None, headers=_HEADERS)
-        self._opening = opening or (_priming("0") if primed else "") + "".join(
-            event(message) for message in first
-        )
+        self._opening = opening or (_priming("0") if primed else "") + "".join(event(message) for message in first)
         self._seconds = max(0.0, min(seconds, _LONGEST_STREAM_S))
         self._farewell = farewell
 

@@ -55,9 +55,7 @@ class Tool:
             return False
         if not self.arguments.keys() - self.optional <= arguments.keys():
             return False
-        return all(
-            _has_type(arguments[name], kind) for name, kind in self.arguments.items() if name in arguments
-        )
+        return all(_has_type(arguments[name], kind) for name, kind in self.arguments.items() if name in arguments)
 
 
 def _has_type(value: object, kind: str) -> bool:
@@ -126,9 +124,7 @@ def _update(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) 
 
 
 def _whoami(_ledger: Ledger, principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return _result(
-        {"subject": principal.subject, "tenant": principal.tenant, "scopes": sorted(principal.scopes)}
-    )
+    return _result({"subject": principal.subject, "tenant": principal.tenant, "scopes": sorted(principal.scopes)})
 
 
 _READ, _ID = frozenset({READ}), {"invoice_id": "string"}

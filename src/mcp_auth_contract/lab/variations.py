@@ -154,12 +154,8 @@ VARIATIONS: Mapping[Variant, Change] = MappingProxyType(
         Variant.SSE: lambda b: replace(b, protocol=replace(b.protocol, legacy_answer=as_events)),
         Variant.HIDDEN_TOOLS: lambda b: replace(b, listing=replace(b.listing, shown=_shown_if_allowed)),
         Variant.PAGINATED: lambda b: replace(b, listing=replace(b.listing, page=2)),
-        Variant.PUBLIC_DISCOVERY: lambda b: replace(
-            b, doors=replace(b.doors, open_to_all=_discovery_is_open)
-        ),
-        Variant.SEVERAL_CHALLENGES: lambda b: replace(
-            b, challenges=replace(b.challenges, write=_several_lines)
-        ),
+        Variant.PUBLIC_DISCOVERY: lambda b: replace(b, doors=replace(b.doors, open_to_all=_discovery_is_open)),
+        Variant.SEVERAL_CHALLENGES: lambda b: replace(b, challenges=replace(b.challenges, write=_several_lines)),
         Variant.LOWER_CASE_SCHEME: lambda b: replace(b, challenges=replace(b.challenges, write=_lower_case)),
         Variant.TOKEN_PARAMETERS: lambda b: replace(b, challenges=replace(b.challenges, write=_unquoted)),
         Variant.ERROR_ON_MISSING_TOKEN: _error_on_missing_token,

@@ -82,7 +82,7 @@ TOKENS: Mapping[str, str] = MappingProxyType(
     {
         "good": "the unbroken token",
         "none": "no token",
-        **{name: defect.summary for name, defect in DEFECTS.items()},
+        **{name: defect.sentence for name, defect in DEFECTS.items()},
     }
 )
 

@@ -38,7 +38,12 @@ Content-Type: application/json
  "token_endpoint_auth_methods_supported": ["none"]}"""
 
 _ACCEPTED = ("accepted", "discover_answers")
-_WEAKNESS = ("refused_for_scope", "scope_challenge_error", "scope_challenge_metadata", "scope_challenge_names_missing")
+_WEAKNESS = (
+    "refused_for_scope",
+    "scope_challenge_error",
+    "scope_challenge_metadata",
+    "scope_challenge_names_missing",
+)
 
 
 def example_exchange(check: Check) -> str:
@@ -58,7 +63,7 @@ def example_exchange(check: Check) -> str:
             answer = (
                 "HTTP/1.1 204 No Content\nAccess-Control-Allow-Origin: https://client.example.com\n"
                 "Access-Control-Allow-Headers: authorization, content-type\n\n"
-                f"and on the 401 afterwards\nAccess-Control-Expose-Headers: WWW-Authenticate"
+                "and on the 401 afterwards\nAccess-Control-Expose-Headers: WWW-Authenticate"
             )
             return f"{request}\n\n{answer}"
         case "session_end":

@@ -116,7 +116,10 @@ class ReportV1(_Part):
 
 
 def _result(result: Result) -> ResultV1:
-    expected = observed = reason = advice = None
+    expected: str | None = None
+    observed: str | None = None
+    reason: str | None = None
+    advice: str | None = None
     match result.outcome:
         case Fail(expected=expected, observed=observed):
             pass

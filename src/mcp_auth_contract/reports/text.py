@@ -54,7 +54,10 @@ def _head(report: Report, console: Console) -> None:
     server = f"{target.name or 'unnamed server'}{f' {target.version}' if target.version else ''}"
     _line(console, Text(f"mcp-auth-contract {report.kit_version}", style="bold"))
     _line(console, f"contract  {report.contract}")
-    _line(console, printable(f"target    {target.url} ({server}; {', '.join(target.revisions) or 'revision unknown'})"))
+    _line(
+        console,
+        printable(f"target    {target.url} ({server}; {', '.join(target.revisions) or 'revision unknown'})"),
+    )
     if target.resource != target.url:
         _line(console, printable(f"resource  {target.resource}"))
     lost = [control for control in report.controls if not control.held]

@@ -113,7 +113,11 @@ class Run:
             known = self.controls.get(base)
             if known is None or known.held:
                 self.controls[base] = ControlSeen(
-                    question.operation.name, question.principal, question.revision, held.accepted, held.observed
+                    question.operation.name,
+                    question.principal,
+                    question.revision,
+                    held.accepted,
+                    held.observed,
                 )
         return held
 

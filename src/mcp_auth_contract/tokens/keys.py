@@ -199,9 +199,7 @@ class _Members:
         try:
             return unb64url(self.text(name))
         except ValueError:
-            raise ContractError(
-                f"{self.path}: {name} is not base64url: write it as RFC 7518 §6 says"
-            ) from None
+            raise ContractError(f"{self.path}: {name} is not base64url: write it as RFC 7518 §6 says") from None
 
     def number(self, name: str) -> int:
         return int.from_bytes(self.octets(name), "big")
@@ -276,9 +274,7 @@ def load_folder(path: Path) -> dict[tuple[Role, Algorithm], SigningKey]:
         prefix = file.name.partition("-")[0]
         role = Role(prefix) if prefix in set(Role) else Role.ISSUER
         if (role, key.alg) in keys:
-            raise ContractError(
-                f"{file}: alg {key.alg} has two keys of the role {role}: keep one of the files"
-            )
+            raise ContractError(f"{file}: alg {key.alg} has two keys of the role {role}: keep one of the files")
         if key.kid in origin:
             raise ContractError(f"{file}: kid is also that of {origin[key.kid].name}: give each key its own")
         keys[role, key.alg] = key

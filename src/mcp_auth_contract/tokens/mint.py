@@ -21,7 +21,7 @@ from mcp_auth_contract.tokens.spec import (
 __all__ = ["MintedWrongly", "decode_parts", "mint"]
 
 
-class MintedWrongly(Exception):  # noqa: N818  a fault of the kit, not of the user
+class MintedWrongly(Exception):
     """The token is not what its spec or its defect says; the case proves nothing."""
 
 

@@ -30,7 +30,7 @@ class Reason(StrEnum):
     CLAIM = "claim"
 
 
-class Refused(Exception):  # noqa: N818  a verdict, told by exception as PyJWT does
+class Refused(Exception):
     """The token must not be accepted; the message is the reason and holds nothing of the token."""
 
     def __init__(self, reason: Reason) -> None:

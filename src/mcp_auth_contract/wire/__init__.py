@@ -1,0 +1,39 @@
+"""The wire: the one door to the network, redaction and evidence, and MCP in every revision."""
+
+from mcp_auth_contract.wire.evidence import Evidence, Exchange
+from mcp_auth_contract.wire.http import HttpDoor
+from mcp_auth_contract.wire.mcp import (
+    ACCEPT,
+    Call,
+    Message,
+    encode,
+    notification,
+    operation_call,
+    read_headers,
+    request,
+)
+from mcp_auth_contract.wire.redaction import Redactor
+from mcp_auth_contract.wire.request import HeaderPair, Request
+from mcp_auth_contract.wire.session import Conversation, Detected, Handshake, detect_revisions, list_all
+
+__all__ = [
+    "ACCEPT",
+    "Call",
+    "Conversation",
+    "Detected",
+    "Evidence",
+    "Exchange",
+    "Handshake",
+    "HeaderPair",
+    "HttpDoor",
+    "Message",
+    "Redactor",
+    "Request",
+    "detect_revisions",
+    "encode",
+    "list_all",
+    "notification",
+    "operation_call",
+    "read_headers",
+    "request",
+]

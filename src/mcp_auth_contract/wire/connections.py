@@ -68,9 +68,7 @@ class Connections:
         if transport is None and fresh:
             transport, single = self._transport(origin[0]), True
         elif transport is None:
-            transport = self._kept.get(origin[0]) or self._kept.setdefault(
-                origin[0], self._transport(origin[0])
-            )
+            transport = self._kept.get(origin[0]) or self._kept.setdefault(origin[0], self._transport(origin[0]))
         try:
             response = await transport.handle_async_request(request)
             try:
@@ -106,10 +104,7 @@ def trouble_of(error: Exception, progress: Progress) -> tuple[Trouble, str]:
     if isinstance(error, (httpx.LocalProtocolError, httpx.UnsupportedProtocol)):
         raise KitFault("the request cannot be sent in HTTP/1.1") from None
     # A protocol error has the parser's own error as its cause; a closed connection has none.
-    if (
-        isinstance(error, httpx.RemoteProtocolError)
-        and getattr(error.__cause__, "__cause__", None) is not None
-    ):
+    if isinstance(error, httpx.RemoteProtocolError) and getattr(error.__cause__, "__cause__", None) is not None:
         return Trouble.PROTOCOL, str(error)[:200]
     return Trouble.RESET, ""
 

@@ -219,9 +219,7 @@ class HttpDoor:
         pairs = encode_headers(request.headers)
         texts = [request.url, *(header_text(value) for _, value in pairs)]
         texts += [octets.decode("utf-8", "replace") for octets in (request.body, request.target or b"")]
-        if any(name.lower() in _CREDENTIALS for name, _ in pairs) or any(
-            map(self.redactor.holds_secret, texts)
-        ):
+        if any(name.lower() in _CREDENTIALS for name, _ in pairs) or any(map(self.redactor.holds_secret, texts)):
             raise KitFault(f"credentials were about to be sent to {origin[0]}://{origin[1]}:{origin[2]}")
 
     def _refuse(self, request: Request, detail: str) -> Answer:

@@ -190,6 +190,4 @@ def test_no_url_hides_in_a_file_of_checks(checks: tuple[Check, ...]) -> None:
     """Specifications are linked from citations alone; hosts named in a text are examples."""
     for check in checks:
         for text in (check.title, check.why, check.remedy):
-            assert not any(
-                host in text for host in ("rfc-editor", "datatracker", "modelcontextprotocol.io")
-            ), check.id
+            assert not any(host in text for host in ("rfc-editor", "datatracker", "modelcontextprotocol.io")), check.id

@@ -101,9 +101,7 @@ def test_a_port_in_use_is_told_in_one_line() -> None:
     with serve_in_thread(APP) as served:
         with pytest.raises(UsageError) as told, serve_in_thread(APP, port=served.port):
             pass
-        assert str(told.value) == (
-            f"port {served.port} on 127.0.0.1 is in use: choose another, or 0 for a free one"
-        )
+        assert str(told.value) == (f"port {served.port} on 127.0.0.1 is in use: choose another, or 0 for a free one")
 
 
 def test_a_bound_port_is_taken_before_anything_is_served() -> None:

@@ -98,9 +98,7 @@ def test_changes_from_many_threads_are_all_kept() -> None:
 def test_requests_are_remembered_with_their_time_and_without_credentials() -> None:
     now = [100.0]
     memory = Memory(lambda: now[0])
-    memory.record(
-        "GET", "/jwks", [("User-Agent", "x"), ("Authorization", "Bearer s3cret"), ("Cookie", "s3cret")]
-    )
+    memory.record("GET", "/jwks", [("User-Agent", "x"), ("Authorization", "Bearer s3cret"), ("Cookie", "s3cret")])
     now[0] = 200.0
     memory.record("POST", "/token", [("DPoP", "s3cret")])
     assert [request.at for request in memory.requests()] == [100.0, 200.0]

@@ -97,9 +97,7 @@ def test_metadata_is_not_served_at_the_appended_oauth_location(client: httpx.Cli
         ({"grant_type": "authorization_code", "code": "x"}, "invalid_grant"),
     ],
 )
-def test_the_token_endpoint_refuses_truthfully(
-    client: httpx.Client, form: dict[str, str], error: str
-) -> None:
+def test_the_token_endpoint_refuses_truthfully(client: httpx.Client, form: dict[str, str], error: str) -> None:
     answer = client.post("/token", data=form)
     assert answer.status_code == 400
     assert answer.json()["error"] == error
@@ -119,9 +117,7 @@ def test_a_hostile_form_is_refused_as_any_other(client: httpx.Client, body: byte
         ("response_type=code&client_id=x&redirect_uri=http://evil.test/", "unauthorized_client"),
     ],
 )
-def test_the_authorization_endpoint_refuses_without_a_redirect(
-    client: httpx.Client, query: str, error: str
-) -> None:
+def test_the_authorization_endpoint_refuses_without_a_redirect(client: httpx.Client, query: str, error: str) -> None:
     for answer in (client.get(f"/authorize?{query}"), client.post("/authorize", content=query)):
         assert answer.status_code == 400
         assert answer.json()["error"] == error
@@ -182,9 +178,7 @@ def test_a_verifier_that_follows_the_jwks_accepts_the_good_and_refuses_the_fault
 ) -> None:
     profile = TokenProfile(issuer=issuer.url, audience="http://127.0.0.1:8000/mcp", algorithm=alg)
     alice = Identity(name="alice", subject="alice", scopes=("read",))
-    verifier = StrictVerifier(
-        issuer.jwks_uri, issuer=profile.issuer, audience=profile.audience, algorithms=[alg]
-    )
+    verifier = StrictVerifier(issuer.jwks_uri, issuer=profile.issuer, audience=profile.audience, algorithms=[alg])
     good = good_token(profile, alice, issuer.signing_key(alg), time.time())
     assert verifier.verify(mint_case(good).token)["sub"] == "alice"
     for name, defect in DEFECTS.items():
@@ -197,9 +191,7 @@ def test_a_verifier_that_follows_the_jwks_accepts_the_good_and_refuses_the_fault
 def test_a_verifier_says_when_keys_cannot_be_had(issuer: EmbeddedIssuer) -> None:
     issuer.control.behave(Behaviour(status=500))
     profile = TokenProfile(issuer=issuer.url, audience="http://a.test", algorithm=Algorithm.ES256)
-    good = good_token(
-        profile, Identity(name="a", subject="a"), issuer.signing_key(Algorithm.ES256), time.time()
-    )
+    good = good_token(profile, Identity(name="a", subject="a"), issuer.signing_key(Algorithm.ES256), time.time())
     verifier = StrictVerifier(
         issuer.jwks_uri, issuer=issuer.url, audience="http://a.test", algorithms=[Algorithm.ES256]
     )
@@ -265,9 +257,7 @@ def test_a_public_url_is_the_issuers_identifier() -> None:
         assert issuer.introspection_uri == "http://issuer.test:9000/introspect"
 
 
-@pytest.mark.parametrize(
-    "url", ["issuer:9000", "ftp://i", "http://i/path", "http://u:s3cret@i", "http://i?x=1"]
-)
+@pytest.mark.parametrize("url", ["issuer:9000", "ftp://i", "http://i/path", "http://u:s3cret@i", "http://i?x=1"])
 def test_a_public_url_beyond_an_origin_is_refused(url: str) -> None:
     settings = IssuerSettings(public_url=url, algorithms=(Algorithm.ES256,))
     with pytest.raises(UsageError, match="public_url") as told, EmbeddedIssuer(settings):

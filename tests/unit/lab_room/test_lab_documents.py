@@ -65,9 +65,7 @@ def test_the_own_key_set_is_stable_and_public(lab):
 
 
 def test_the_own_authorization_server_refuses_strangers_with_oauth_errors(lab):
-    authorize = lab.send(
-        "GET", "/as/authorize?client_id=x&redirect_uri=https://probe.test/cb&response_type=code"
-    )
+    authorize = lab.send("GET", "/as/authorize?client_id=x&redirect_uri=https://probe.test/cb&response_type=code")
     assert (authorize.status_code, "location" in authorize.headers) == (400, False)
     for path, status, error in (
         ("/as/token", 401, "invalid_client"),

@@ -206,9 +206,7 @@ SEEN: Mapping[str, Callable[..., bool]] = {
     "signature-not-verified": lambda lab, keys: read(lab, keys.forged()),
     "signature-removed-accepted": raw(lambda _k, header, payload, _s: f"{header}.{payload}."),
     "signature-segment-missing-accepted": raw(lambda _k, header, payload, _s: f"{header}.{payload}"),
-    "signature-zeroed-accepted": raw(
-        lambda _k, header, payload, _s: f"{header}.{payload}.{segment(bytes(256))}"
-    ),
+    "signature-zeroed-accepted": raw(lambda _k, header, payload, _s: f"{header}.{payload}.{segment(bytes(256))}"),
     "signature-cached": cached,
     "alg-none-accepted": unsigned("none"),
     "alg-none-in-capitals-accepted": unsigned("NONE"),

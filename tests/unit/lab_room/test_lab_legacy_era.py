@@ -106,17 +106,12 @@ def test_only_the_first_revision_has_batches(lab, keys, revision):
 
 def test_a_batch_is_authorized_as_a_whole_before_anything_runs(lab, keys):
     token = keys.token(scope="invoices:read")
-    update = rpc(
-        "tools/call", {"name": "update_invoice", "arguments": {"invoice_id": "INV-1", "amount": 999}}
-    )
+    update = rpc("tools/call", {"name": "update_invoice", "arguments": {"invoice_id": "INV-1", "amount": 999}})
     answer = lab.post([rpc("ping"), update], token, lab.open_session(token, "2025-03-26"))
     assert answer.status_code == 403
     assert "result" not in answer.text
     assert (
-        lab.call("get_invoice", {"invoice_id": "INV-1"}, token).json()["result"]["structuredContent"][
-            "amount"
-        ]
-        == 120
+        lab.call("get_invoice", {"invoice_id": "INV-1"}, token).json()["result"]["structuredContent"]["amount"] == 120
     )
 
 

@@ -21,9 +21,7 @@ def test_discovery_names_the_revisions(lab, keys):
     assert "tools" in result["capabilities"]
 
 
-@pytest.mark.parametrize(
-    "method", ["tools/list", "prompts/list", "resources/list", "resources/templates/list"]
-)
+@pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/list", "resources/templates/list"])
 def test_lists_say_how_long_and_for_whom_they_may_be_kept(lab, keys, method):
     result = lab.modern(method, None, keys.token()).json()["result"]
     assert (result["resultType"], result["cacheScope"], "ttlMs" in result) == ("complete", "private", True)
@@ -35,9 +33,7 @@ def test_no_session_is_minted_and_a_session_header_is_ignored(lab, keys):
     assert "mcp-session-id" not in answer.headers
 
 
-@pytest.mark.parametrize(
-    "meta", [{}, {META_VERSION: "2026-07-28"}, {META_CAPABILITIES: {}}, [], None], ids=str
-)
+@pytest.mark.parametrize("meta", [{}, {META_VERSION: "2026-07-28"}, {META_CAPABILITIES: {}}, [], None], ids=str)
 def test_a_missing_envelope_is_32602(lab, keys, meta):
     assert error_of(lab.modern("tools/list", {"_meta": meta}, keys.token())) == (400, -32602)
 

@@ -35,9 +35,7 @@ def test_the_owner_sees_the_canary_on_every_way_and_nobody_else_does(lab, keys, 
 
 
 def test_a_foreign_id_looks_like_one_that_does_not_exist(lab, keys):
-    answers = [
-        lab.call("get_invoice", {"invoice_id": one}, keys.token("bob")).json() for one in ("INV-1", "INV-9")
-    ]
+    answers = [lab.call("get_invoice", {"invoice_id": one}, keys.token("bob")).json() for one in ("INV-1", "INV-9")]
     assert answers[0] == answers[1]
     assert answers[0]["result"]["isError"] is True
     assert answers[0]["result"]["content"][0]["text"] == "not found"
@@ -53,9 +51,9 @@ def test_a_foreign_write_changes_nothing(lab, keys):
 def test_a_write_changes_the_own_record_of_that_id(lab, keys):
     lab.call("update_invoice", {"invoice_id": "INV-1", "amount": 5}, keys.token("carol"))
     amounts = [
-        lab.call("get_invoice", {"invoice_id": "INV-1"}, keys.token(one)).json()["result"][
-            "structuredContent"
-        ]["amount"]
+        lab.call("get_invoice", {"invoice_id": "INV-1"}, keys.token(one)).json()["result"]["structuredContent"][
+            "amount"
+        ]
         for one in ("alice", "carol")
     ]
     assert amounts == [120, 5]

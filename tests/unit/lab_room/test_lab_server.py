@@ -14,9 +14,7 @@ from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.lab.server import run_lab, settings_from
 from mcp_auth_contract.lab.variants import Variant
 
-RUN = (
-    "import os, sys; from mcp_auth_contract.lab.server import run_lab; run_lab(int(sys.argv[1]), os.environ)"
-)
+RUN = "import os, sys; from mcp_auth_contract.lab.server import run_lab; run_lab(int(sys.argv[1]), os.environ)"
 
 
 def test_the_environment_configures_the_server():
@@ -63,9 +61,7 @@ def test_the_process_serves_quietly_and_ends_cleanly_on_sigterm():
     port = free_port()
     environ = {**os.environ, "ISSUER": "http://127.0.0.1:9"}
     arguments = [sys.executable, "-c", RUN, str(port)]
-    with subprocess.Popen(
-        arguments, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    ) as process:
+    with subprocess.Popen(arguments, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         try:
             with httpx.Client(trust_env=False, base_url=f"http://127.0.0.1:{port}") as client:
                 assert eventually_healthy(client)

@@ -172,9 +172,7 @@ def test_a_server_may_speak_only_the_older_revisions(make_lab, keys):
 
 def test_a_server_may_speak_only_the_newest_revision(make_lab, keys):
     lab = make_lab(Variant.MODERN_ONLY)
-    assert lab.modern("server/discover", None, keys.token()).json()["result"]["supportedVersions"] == [
-        "2026-07-28"
-    ]
+    assert lab.modern("server/discover", None, keys.token()).json()["result"]["supportedVersions"] == ["2026-07-28"]
     refused = lab.post(rpc("initialize", {"protocolVersion": "2025-11-25"}), keys.token())
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, -32022)
     assert lab.post(rpc("tools/list"), keys.token()).json()["error"]["code"] == -32020

@@ -63,12 +63,7 @@ def spelled(draw: st.DrawFn, challenge: Challenge) -> str:
     parts = []
     for name, value in challenge.params:
         name = draw(st.sampled_from([name, name.upper()]))
-        bare = (
-            value
-            and all(char in TCHAR for char in value)
-            and not value.startswith("'")
-            and name.lower() != "realm"
-        )
+        bare = value and all(char in TCHAR for char in value) and not value.startswith("'") and name.lower() != "realm"
         if bare and draw(st.booleans()):
             spelling = value
         else:
@@ -104,9 +99,7 @@ def test_no_text_raises_and_each_reading_is_sane(lines: list[str]) -> None:
 def test_text_without_a_fault_means_the_same_when_written_again(line: str) -> None:
     read = parse_challenges([line])
     if not read.faults:
-        assert (
-            parse_challenges([format_challenge(one) for one in read.challenges]).challenges == read.challenges
-        )
+        assert parse_challenges([format_challenge(one) for one in read.challenges]).challenges == read.challenges
 
 
 UNITS = [

@@ -22,9 +22,7 @@ objects = st.dictionaries(st.text(), values, max_size=5)
 
 @patiently
 @given(objects, st.booleans(), st.booleans())
-def test_every_object_is_read_as_it_was_written(
-    value: dict[str, object], escaped: bool, in_bytes: bool
-) -> None:
+def test_every_object_is_read_as_it_was_written(value: dict[str, object], escaped: bool, in_bytes: bool) -> None:
     text = json.dumps(value, ensure_ascii=escaped)
     assert read_json_object(text.encode() if in_bytes else text) == JsonDocument(value, ())
 
@@ -81,9 +79,7 @@ def test_body_that_is_no_json_object_has_no_value(body: bytes, faults: tuple[str
         (b'{"a": "\\ud83d\\ude00"}', {"a": "😀"}, ()),
     ],
 )
-def test_odd_object_is_read_and_its_oddity_told(
-    body: bytes | str, value: object, faults: tuple[str, ...]
-) -> None:
+def test_odd_object_is_read_and_its_oddity_told(body: bytes | str, value: object, faults: tuple[str, ...]) -> None:
     assert read_json_object(body) == JsonDocument(value, faults)  # type: ignore[arg-type]
 
 
@@ -100,9 +96,7 @@ def test_name_of_a_duplicate_member_is_shown_in_printable_ascii() -> None:
     assert fault == r"duplicate member '\x1b\u202e\xfc'"
 
 
-@pytest.mark.parametrize(
-    "unit", ['"', '\\"', '"\\', "[]", '{"a":1},', "\\ud800", '"a":1,"a":2,', "1", "-", "\ud800"]
-)
+@pytest.mark.parametrize("unit", ['"', '\\"', '"\\', "[]", '{"a":1},', "\\ud800", '"a":1,"a":2,', "1", "-", "\ud800"])
 @pytest.mark.parametrize("prefix", ["", "{", '{"a":"', "[", '{"a":['])
 def test_time_grows_linearly_for_hostile_documents(prefix: str, unit: str) -> None:
     body = prefix + unit * (200_000 // len(unit))

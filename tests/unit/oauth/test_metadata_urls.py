@@ -48,9 +48,7 @@ any_text = st.text() | st.text("htps:/?#@[]:.%1aZ \\", max_size=30)
         ),
         (
             "https://h:8443/mcp?k=v",
-            ProtectedResourceUrls(
-                f"https://h:8443{PRM}/mcp?k=v", f"https://h:8443{PRM}", f"https://h:8443/mcp{PRM}"
-            ),
+            ProtectedResourceUrls(f"https://h:8443{PRM}/mcp?k=v", f"https://h:8443{PRM}", f"https://h:8443/mcp{PRM}"),
         ),
         (
             "https://h/?k=v",

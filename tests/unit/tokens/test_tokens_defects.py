@@ -37,9 +37,7 @@ ALICE = Identity(name="alice", subject="alice", tenant="t1", scopes=("read", "wr
 LEEWAY = 60
 
 
-def profile(
-    audience: str = "https://mcp.example.com/mcp", issuer: str = "http://127.0.0.1:9000"
-) -> TokenProfile:
+def profile(audience: str = "https://mcp.example.com/mcp", issuer: str = "http://127.0.0.1:9000") -> TokenProfile:
     return TokenProfile(
         issuer=issuer,
         audience=audience,
@@ -160,9 +158,7 @@ def test_the_minted_token_differs_from_the_good_one_where_declared(name: str, va
         assert one is not None
         assert other is not None
         missing = object()
-        differing = {
-            f"{part}.{key}" for key in {*one, *other} if one.get(key, missing) != other.get(key, missing)
-        }
+        differing = {f"{part}.{key}" for key in {*one, *other} if one.get(key, missing) != other.get(key, missing)}
         assert differing == {path for path in twin.change.split(", ") if path.startswith(f"{part}.")}
 
 
@@ -259,9 +255,7 @@ def test_a_mismatch_of_algorithms_needs_an_rsa_key() -> None:
         mint_case(good(Algorithm.EDDSA), "algorithm_mismatch")
 
 
-@pytest.mark.parametrize(
-    "audience", ["https://mcp.example.com", "api://4711", "4711", "http://[::1]:8000/a/b/"]
-)
+@pytest.mark.parametrize("audience", ["https://mcp.example.com", "api://4711", "4711", "http://[::1]:8000/a/b/"])
 def test_every_lookalike_that_is_offered_is_another_audience(audience: str) -> None:
     how = profile(audience)
     base = good(Algorithm.ES256, how)
@@ -272,9 +266,7 @@ def test_every_lookalike_that_is_offered_is_another_audience(audience: str) -> N
 
 
 def test_an_audience_without_a_path_has_no_sibling_and_no_parent() -> None:
-    offered = DEFECTS["audience_lookalike"].variants_for(
-        good(how=profile("https://mcp.example.com")), published_key
-    )
+    offered = DEFECTS["audience_lookalike"].variants_for(good(how=profile("https://mcp.example.com")), published_key)
     assert {"sibling_path", "parent_origin", "path_in_other_case"}.isdisjoint(offered)
     assert "host_suffixed" in offered
 

@@ -34,9 +34,7 @@ PROFILE = TokenProfile(
     tenant_claim="tenant_id",
     required=frozenset({"sub", "tenant_id"}),
 )
-ALICE = Identity(
-    name="alice", subject="alice", tenant="t1", scopes=("read", "write"), claims={"roles": ["user"]}
-)
+ALICE = Identity(name="alice", subject="alice", tenant="t1", scopes=("read", "write"), claims={"roles": ["user"]})
 
 
 def spec(alg: Algorithm = Algorithm.ES256, **changes: object) -> TokenSpec:
@@ -48,9 +46,7 @@ def spec(alg: Algorithm = Algorithm.ES256, **changes: object) -> TokenSpec:
 def test_a_good_token_verifies_with_pyjwt(alg: Algorithm) -> None:
     jwk = jwt.PyJWK.from_dict(published_key(Role.ISSUER, alg).public_jwk())
     options = {"verify_exp": False, "verify_nbf": False, "verify_iat": False}
-    claims = jwt.decode(
-        mint(spec(alg)), jwk, [alg], audience=PROFILE.audience, issuer=PROFILE.issuer, options=options
-    )
+    claims = jwt.decode(mint(spec(alg)), jwk, [alg], audience=PROFILE.audience, issuer=PROFILE.issuer, options=options)
     assert claims["sub"] == "alice"
 
 
@@ -146,9 +142,7 @@ def test_an_edited_signature_does_not_verify(alg: Algorithm, edit: SignatureEdit
 def test_a_flipped_signature_differs_in_one_significant_bit() -> None:
     rsa = spec(Algorithm.RS256)
     honest = unb64url(mint(rsa).rpartition(".")[2])
-    flipped = unb64url(
-        mint(dataclasses.replace(rsa, signature=Edited(SignatureEdit.FLIPPED))).rpartition(".")[2]
-    )
+    flipped = unb64url(mint(dataclasses.replace(rsa, signature=Edited(SignatureEdit.FLIPPED))).rpartition(".")[2])
     differing = int.from_bytes(honest, "big") ^ int.from_bytes(flipped, "big")
     assert differing.bit_count() == 1
 

@@ -98,20 +98,14 @@ def _scope_before_expiry(claims: Claims, trust: Trust) -> None:
 
 def _default_subject(when: Callable[[Claims, str], bool]) -> Callable[[Claims, Trust], str]:
     def subject(claims: Claims, trust: Trust) -> str:
-        return (
-            DEFAULT_USER.subject
-            if when(claims, trust.settings.claims.subject)
-            else subject_named(claims, trust)
-        )
+        return DEFAULT_USER.subject if when(claims, trust.settings.claims.subject) else subject_named(claims, trust)
 
     return subject
 
 
 def _default_tenant(when: Callable[[Claims, str], bool]) -> Callable[[Claims, Trust], str]:
     def tenant(claims: Claims, trust: Trust) -> str:
-        return (
-            DEFAULT_USER.tenant if when(claims, trust.settings.claims.tenant) else tenant_named(claims, trust)
-        )
+        return DEFAULT_USER.tenant if when(claims, trust.settings.claims.tenant) else tenant_named(claims, trust)
 
     return tenant
 
@@ -156,18 +150,14 @@ _ISSUER = (
         "issuer-part-accepted",
         "An issuer that is a part of the trusted one is trusted (CVE-2024-53861).",
         ("token-issuer-lookalike-refused",),
-        _verifying(
-            issuer=_issuer_if(lambda named, ours: isinstance(named, str) and named != "" and named in ours)
-        ),
+        _verifying(issuer=_issuer_if(lambda named, ours: isinstance(named, str) and named != "" and named in ours)),
     ),
     Fault(
         "issuer-slash-normalised",
         "A slash at the end of the issuer makes no difference.",
         ("token-issuer-trailing-slash-refused",),
         _verifying(
-            issuer=_issuer_if(
-                lambda named, ours: isinstance(named, str) and named.rstrip("/") == ours.rstrip("/")
-            )
+            issuer=_issuer_if(lambda named, ours: isinstance(named, str) and named.rstrip("/") == ours.rstrip("/"))
         ),
     ),
 )

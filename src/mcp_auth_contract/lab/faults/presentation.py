@@ -34,9 +34,7 @@ def _sources(*sources: Source) -> Change:
 
 
 def _identity(identity: Identity) -> Change:
-    return lambda behaviour: replace(
-        behaviour, credentials=replace(behaviour.credentials, identities=(identity,))
-    )
+    return lambda behaviour: replace(behaviour, credentials=replace(behaviour.credentials, identities=(identity,)))
 
 
 def _header(read: Callable[[str], Credential]) -> Change:
@@ -69,9 +67,7 @@ def _bare(value: str) -> Credential:
 
 def _first_word(value: str) -> Credential:
     words = value.split()
-    return (
-        Presented(words[1]) if len(words) > 2 and words[0].lower() == "bearer" else read_authorization(value)
-    )
+    return Presented(words[1]) if len(words) > 2 and words[0].lower() == "bearer" else read_authorization(value)
 
 
 def _last_word(value: str) -> Credential:

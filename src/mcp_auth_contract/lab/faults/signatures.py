@@ -41,9 +41,7 @@ def _parse_loosely(token: str) -> CompactJws:
         raise InvalidToken("the token is malformed")
     header, payload, signature = (*segments, "")[:3]
     signed = f"{header}.{payload}".encode("ascii")
-    return CompactJws(
-        object_of(decode_segment(header)), decode_segment(payload), signed, decode_segment(signature)
-    )
+    return CompactJws(object_of(decode_segment(header)), decode_segment(payload), signed, decode_segment(signature))
 
 
 def _parse_two_segments(token: str) -> CompactJws:

@@ -166,9 +166,7 @@ def claim(name: str, value: Value) -> Break:
             return None
         if new is ABSENT:
             return good.without_claim(written)
-        same = (
-            written in good.claims and type(good.claims[written]) is type(new) and good.claims[written] == new
-        )
+        same = written in good.claims and type(good.claims[written]) is type(new) and good.claims[written] == new
         return None if same else good.with_claim(written, new)
 
     return apply

@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import replace
 
-from mcp_auth_contract.tokens.defects.defect import Bench, Break, Defect, Kind, Variant
+from mcp_auth_contract.tokens.defects.defect import Bench, Break, Defect, Kind, Variant, one
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json
 
 __all__ = ["FORM_DEFECTS"]
@@ -58,5 +58,12 @@ FORM_DEFECTS = (
             Variant("payload_null", _payload(b"null"), ("claims",)),
             Variant("payload_no_bytes", _payload(b""), ("claims",)),
         ),
+    ),
+    Defect(
+        name="oversized",
+        sentence="What is sent as the token is 16 KiB long.",
+        kind=Kind.FORM,
+        changes=("serialization",),
+        forms=one(_form("A" * (16 * 1024))),
     ),
 )

@@ -84,6 +84,10 @@ def _embedded(*, own_kid: bool) -> Break:
     return apply
 
 
+def _hostile(bench: Bench) -> TokenSpec:
+    return bench.good.with_header(kid='"\\r\\n<script>\u00e9\u202e"')
+
+
 def _critical(bench: Bench) -> TokenSpec:
     return bench.good.with_header(**{"crit": ["unknown-extension"], "unknown-extension": True})
 
@@ -137,6 +141,13 @@ HEADER_DEFECTS = (
             Variant("trusted_kid", _embedded(own_kid=False)),
             Variant("own_kid", _embedded(own_kid=True), ("header.jwk", "header.kid", "signature")),
         ),
+    ),
+    Defect(
+        name="hostile_text",
+        sentence="The token names a key in characters that no header value may repeat.",
+        kind=Kind.HEADER,
+        changes=("header.kid",),
+        forms=one(_hostile),
     ),
     Defect(
         name="unknown_critical_extension",

@@ -1,0 +1,175 @@
+"""Commands that send something: run and probe. Progress goes to stderr, the report to stdout."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
+
+from mcp_auth_contract.catalogue import load_builtin
+from mcp_auth_contract.cli.finding import find_contract
+from mcp_auth_contract.contract import Contract, load_contract
+from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.execute import Options, Progress, probe_url, run_contract
+from mcp_auth_contract.model import Fail, Level, Outcome
+from mcp_auth_contract.plan import Case, Selection
+from mcp_auth_contract.reports.json_v1 import render_json
+from mcp_auth_contract.reports.junit import render_junit
+from mcp_auth_contract.reports.text import print_report
+from mcp_auth_contract.runner import Report
+
+__all__ = ["Outputs", "RunOptions", "probe_and_report", "run_and_report"]
+
+_WIDTH_WITHOUT_TERMINAL = 120
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the command line says about a run."""
+
+    select: tuple[str, ...] = ()
+    deselect: tuple[str, ...] = ()
+    scenarios: tuple[Path, ...] = ()
+    every_revision: bool = False
+    jobs: int = 8
+    fail_on: Level = Level.MUST
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where the reports go. `json` may be `-` for stdout, which then holds nothing else."""
+
+    json: Path | None = None
+    junit: Path | None = None
+    quiet: bool = False
+
+
+def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> int:
+    """Run a contract, write the reports, and return the exit code."""
+    found = find_contract(file)
+    contract = load_contract(found.path)
+    if options.url is not None:
+        contract = _at_url(contract, options.url)
+    _demand_writable(outputs)
+    if found.sample and not outputs.quiet:
+        sys.stderr.write("No mcp-auth-contract.toml here: running the built-in sample server against its contract.\n")
+    with _progress() as progress:
+        chosen = _options(options, found.name, progress)
+        report = _run(run_contract(contract, chosen))
+    return _write(report, outputs)
+
+
+def probe_and_report(url: str, options: RunOptions, outputs: Outputs) -> int:
+    """Look at a URL, write the reports, and return the exit code."""
+    _demand_http(url)
+    _demand_writable(outputs)
+    with _progress() as progress:
+        report = _run(probe_url(url, _options(options, "(none: anonymous probe)", progress)))
+    return _write(report, outputs)
+
+
+def _options(options: RunOptions, name: str, progress: Progress) -> Options:
+    return Options(
+        checks=load_builtin(options.scenarios),
+        selection=Selection(options.select, options.deselect),
+        every_revision=options.every_revision,
+        jobs=options.jobs,
+        fail_on=options.fail_on,
+        name=name,
+        progress=progress,
+    )
+
+
+def _at_url(contract: Contract, url: str) -> Contract:
+    """Return the contract against another URL, which nobody starts; its resource stays what it says, if it does."""
+    _demand_http(url)
+    target = contract.raw()["target"]
+    kept = {key: value for key, value in target.items() if key not in ("url", "app", "start", "ready", "env", "path")}
+    moved = Contract.model_validate({**contract.raw(), "target": {**kept, "url": url}})
+    return moved.located(contract.source)
+
+
+def _demand_http(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        known = False
+    if not known:
+        raise UsageError(f'"{url}": not an http or https URL; write it like https://mcp.example.com/mcp')
+
+
+def _demand_writable(outputs: Outputs) -> None:
+    """Find out before the run that a report could not be written after it."""
+    for file in (outputs.json, outputs.junit):
+        if file is not None and str(file) != "-" and not file.absolute().parent.is_dir():
+            raise UsageError(f"{file}: its folder does not exist")
+
+
+def _run(work: Awaitable[Report]) -> Report:
+    """Run to the end, or to the first Ctrl-C or SIGTERM, which makes a partial report."""
+
+    async def interruptible() -> Report:
+        task = asyncio.ensure_future(work)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with contextlib.suppress(NotImplementedError, ValueError):
+                loop.add_signal_handler(number, task.cancel)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
+
+    return asyncio.run(interruptible())
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Progress]:
+    """Show a bar on a terminal; elsewhere nothing."""
+    console = Console(stderr=True)
+    if not console.is_terminal or os.environ.get("CI"):
+        yield Progress()
+        return
+    bar = Bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=console, transient=True)
+    with bar:
+        task = bar.add_task("looking at the server", total=None)
+        broken = 0
+
+        def begin(total: int) -> None:
+            bar.update(task, total=total, description="running")
+
+        def settled(_case: Case, outcome: Outcome) -> None:
+            nonlocal broken
+            broken += isinstance(outcome, Fail)
+            bar.update(task, advance=1, description=f"running, {broken} broken" if broken else "running")
+
+        yield Progress(begin, settled)
+
+
+def _write(report: Report, outputs: Outputs) -> int:
+    to_stdout = outputs.json is not None and str(outputs.json) == "-"
+    if outputs.json is not None and not to_stdout:
+        outputs.json.write_text(render_json(report), "utf-8")
+    if outputs.junit is not None:
+        outputs.junit.write_text(render_junit(report), "utf-8")
+    if to_stdout:
+        sys.stdout.write(render_json(report))
+    elif outputs.quiet:
+        state = "open" if report.gate.open else "SHUT"
+        reasons = f": {'; '.join(report.gate.reasons)}" if report.gate.reasons else ""
+        sys.stdout.write(f"gate {state} (exit {report.gate.exit_code}){reasons}\n")
+    else:
+        console = Console(highlight=False, emoji=False, markup=False)
+        if not console.is_terminal:
+            console = Console(highlight=False, emoji=False, markup=False, width=_WIDTH_WITHOUT_TERMINAL)
+        print_report(report, console)
+    return report.gate.exit_code

@@ -1,0 +1,15 @@
+"""The JSON Schema of the contract file, for editors."""
+
+import json
+
+from mcp_auth_contract.contract.models import Contract
+
+__all__ = ["contract_schema"]
+
+
+def contract_schema() -> str:
+    """Return the schema as published in docs/contract.schema.json, ending with a line break."""
+    schema = Contract.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "mcp-auth-contract.toml"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"

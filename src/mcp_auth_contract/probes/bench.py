@@ -1,0 +1,87 @@
+"""What probes work with: the conversation, the tokens, and the live sessions that they share."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from mcp_auth_contract.contract import Operation
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.oauth.metadata import Difference, difference
+from mcp_auth_contract.observations import Answer
+from mcp_auth_contract.probes.minting import Minter
+from mcp_auth_contract.wire import Conversation, Handshake, HeaderPair
+
+__all__ = ["Bench"]
+
+
+@dataclass(slots=True)
+class Bench:
+    """The tools of one run's probes.
+
+    `minter` is None for an anonymous look at a server. `resource` is the identifier clients know, which a proxy may
+    serve at another origin than `conversation.endpoint`; `own_issuers` are the kit's own.
+    """
+
+    conversation: Conversation
+    resource: str
+    revisions: tuple[Revision, ...]
+    minter: Minter | None = None
+    own_issuers: frozenset[str] = frozenset()
+    control: Operation | None = None
+    _live: dict[tuple[Revision, str], "asyncio.Task[Handshake]"] = field(default_factory=dict)
+
+    @property
+    def endpoint(self) -> str:
+        """The URL that requests go to."""
+        return self.conversation.endpoint
+
+    def bearer(self, principal: str) -> tuple[HeaderPair, ...]:
+        """Return the header field with a principal's unbroken token; none without a minter."""
+        if self.minter is None:
+            return ()
+        return (("Authorization", f"Bearer {self.minter.mint(principal, 'good').token}"),)
+
+    async def live(self, revision: Revision, principal: str | None) -> Handshake | None:
+        """Return the principal's open session in a stateful revision, shaken hands on once and shared.
+
+        None in the stateless era, for anonymous probes, and when the handshake is refused.
+        """
+        if revision.stateless or principal is None or self.minter is None:
+            return None
+        key = (revision, principal)
+        if key not in self._live:
+            opening = self.conversation.open_session(revision, self.bearer(principal), note="live session")
+            self._live[key] = asyncio.create_task(opening)
+        # Shielded: a cancelled case must not cancel the session that others share.
+        handshake = await asyncio.shield(self._live[key])
+        if not handshake.open:
+            del self._live[key]
+            return None
+        return handshake
+
+    async def close(self) -> None:
+        """End the shared sessions."""
+        tasks, self._live = self._live, {}
+        for (_, principal), task in tasks.items():
+            if task.done() and not task.cancelled() and task.exception() is None:
+                await self.conversation.close_session(task.result(), self.bearer(principal))
+            else:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+    async def fetch(
+        self, url: str, *, headers: tuple[HeaderPair, ...] = (), accept: str = "application/json"
+    ) -> Answer:
+        """GET a document without credentials; the resource's own origin is asked where the endpoint really is."""
+        return await self.conversation.door.fetch(self._located(url), accept=accept, headers=headers)
+
+    def _located(self, url: str) -> str:
+        if difference(_origin(self.resource), _origin(self.endpoint)) is Difference.NONE:
+            return url
+        if _origin(url) == _origin(self.resource) != "":
+            return _origin(self.endpoint) + url[len(_origin(url)) :]
+        return url
+
+
+def _origin(url: str) -> str:
+    scheme, mark, rest = url.partition("://")
+    return f"{scheme}://{rest.split('/', 1)[0]}" if mark else ""

@@ -1,0 +1,173 @@
+"""Calling an operation with one credential, in every way that the revision offers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.observations import Answer, Attempt, CallObserved, read
+from mcp_auth_contract.probes.bench import Bench
+from mcp_auth_contract.probes.minting import shown
+from mcp_auth_contract.probes.presentation import Presentation, present
+from mcp_auth_contract.probes.question import Question
+from mcp_auth_contract.tokens import Minted
+from mcp_auth_contract.wire import (
+    Call,
+    Handshake,
+    Message,
+    Request,
+    encode,
+    operation_call,
+    read_headers,
+    request,
+)
+from mcp_auth_contract.wire.mcp import ACCEPT, initialize, notification
+from mcp_auth_contract.wire.session import handshake_of
+
+__all__ = ["ask_call", "ask_method", "effective", "send_presented"]
+
+_ONE_WAY = frozenset({"two_headers", "foreign_origin", "bogus_version"})
+"""Carriers whose question is about one request, whatever the session."""
+
+
+async def ask_call(question: Question, bench: Bench) -> CallObserved:
+    """Call the question's operation with its token, presented by its carrier.
+
+    A stateful revision is tried in two ways: a whole handshake with this credential, and inside a live session of the
+    same principal, for a server may look at the token in one place and not in the other. A call with the unbroken
+    token is made once, inside the live session.
+    """
+    operation, revision = question.operation, question.revision
+    if operation is None or revision is None:
+        raise ValueError("a call needs an operation and a revision")
+    call = operation_call(operation.kind, operation.name, operation.arguments)
+    if bench.minter is None:  # an anonymous look knows no tool to call
+        call = Call(operation.name, {})
+    minted = _minted(question, bench)
+    attempts: list[Attempt] = []
+    offered = ""
+    for label, presentation in _presentations(question, bench, minted):
+        offered = offered or presentation.offered
+        attempts += await _ways(question, bench, revision, call, presentation, label)
+    token = shown(minted) if minted is not None else None
+    return CallObserved(operation.name, tuple(attempts), token, offered)
+
+
+async def ask_method(question: Question, bench: Bench) -> CallObserved:
+    """Send a protocol method, without a token or with the unbroken one."""
+    revision = question.revision
+    if revision is None:
+        raise ValueError("a method needs a revision")
+    minted = _minted(question, bench)
+    ((_, presentation),) = _presentations(question, bench, minted)
+    if question.word == "initialize":
+        message = initialize(revision, next(bench.conversation.ids))
+        answer = await send_presented(bench, message, presentation)
+        return CallObserved(question.word, (Attempt("", "initialize", answer, read(answer)),))
+    live = await bench.live(revision, question.principal)
+    call = Call(question.word, _parameters(question))
+    message = request(revision, call, next(bench.conversation.ids), session=live.session if live else None)
+    answer = await send_presented(bench, message, presentation)
+    return CallObserved(question.word, (Attempt("", "call", answer, read(answer)),))
+
+
+def _parameters(question: Question) -> dict[str, object]:
+    if question.word != "completion/complete":
+        return {}
+    # A reference that need not exist: without a token the server must not even look.
+    return {"ref": {"type": "ref/prompt", "name": "any"}, "argument": {"name": "any", "value": ""}}
+
+
+def _minted(question: Question, bench: Bench) -> Minted | None:
+    if bench.minter is None or question.principal is None or question.token == "none":  # noqa: S105
+        return None
+    return bench.minter.mint(question.principal, question.token, question.variant, question.scopes)
+
+
+def _presentations(question: Question, bench: Bench, minted: Minted | None) -> Sequence[tuple[str, Presentation]]:
+    forged, subject = "", ""
+    if bench.minter is not None and question.principal is not None:
+        forged = bench.minter.forged(question.principal).token
+        subject = bench.minter.contract.principals[question.principal].subject
+    return present(question.carrier, minted.token if minted else None, forged=forged, subject=subject)
+
+
+def _is_control(question: Question) -> bool:
+    """Whether the call must succeed: the unbroken token, as usual, with every scope that is needed."""
+    needed = frozenset(question.operation.scopes) if question.operation else frozenset()
+    enough = question.scopes is None or needed <= question.scopes
+    return question.token == "good" and question.carrier == "bearer" and enough  # noqa: S105
+
+
+async def _ways(
+    question: Question, bench: Bench, revision: Revision, call: Call, presentation: Presentation, label: str
+) -> list[Attempt]:
+    sender = _Sender(bench, revision, call, presentation)
+    if revision.stateless:
+        return [await sender.once(None, label)]
+    live = await bench.live(revision, question.principal)
+    if live is not None and live.session is None:
+        return [await sender.once(None, label or "without a session")]
+    one_way = question.carrier in _ONE_WAY or _is_control(question)
+    if live is not None and one_way:
+        return [await sender.once(live, label or "inside a live session")]
+    attempts = [await sender.handshake(label or "with a handshake of its own")]
+    if live is not None:
+        attempts.append(await sender.once(live, label or "inside a live session"))
+    return attempts
+
+
+@dataclass(frozen=True, slots=True)
+class _Sender:
+    """Sends one call with one presentation."""
+
+    bench: Bench
+    revision: Revision
+    call: Call
+    presentation: Presentation
+
+    async def once(self, live: Handshake | None, way: str) -> Attempt:
+        revision = live.revision if live else self.revision
+        session = live.session if live else None
+        message = request(revision, self.call, next(self.bench.conversation.ids), session=session)
+        answer = await send_presented(self.bench, message, self.presentation)
+        return Attempt(way, "call", answer, read(answer))
+
+    async def handshake(self, way: str) -> Attempt:
+        message = initialize(self.revision, next(self.bench.conversation.ids))
+        received = await self.bench.conversation.door.receive(_request(self.bench, message, self.presentation))
+        handshake = handshake_of(received, self.revision)
+        if not handshake.open:
+            return Attempt(way, "initialize", handshake.answer, handshake.reading)
+        initialized = notification(handshake.revision, Call("notifications/initialized", {}), session=handshake.session)
+        await send_presented(self.bench, initialized, self.presentation)
+        attempt = await self.once(handshake, way)
+        if handshake.session is not None:
+            headers = read_headers(handshake.revision, handshake.session, accept=ACCEPT)
+            closing = Request("DELETE", self.bench.endpoint, (*self.presentation.headers, *headers), note="closing")
+            await self.bench.conversation.door.send(closing)
+        return attempt
+
+
+async def send_presented(bench: Bench, message: Message, presentation: Presentation) -> Answer:
+    """Send a message with a presentation's edits applied."""
+    return await bench.conversation.door.send(_request(bench, message, presentation))
+
+
+def _request(bench: Bench, message: Message, presentation: Presentation) -> Request:
+    replaced = {name.lower() for name, _ in presentation.replaced}
+    kept = tuple(pair for pair in message.headers if pair[0].lower() not in replaced)
+    url = bench.endpoint
+    if presentation.query:
+        url = f"{url}{'&' if '?' in url else '?'}{presentation.query}"
+    return Request(
+        "POST",
+        url,
+        (*presentation.headers, *presentation.replaced, *kept),
+        encode(presentation.body(message.value)),
+        expects_id=message.id,
+    )
+
+
+def effective(observed: CallObserved) -> Attempt | None:
+    """Return the attempt that had an effect, else the last one."""
+    return observed.accepted or (observed.attempts[-1] if observed.attempts else None)

@@ -1,0 +1,115 @@
+"""The tokens of a run: minted relative to the server's clock, once for each distinct wish, known to the redactor."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mcp_auth_contract.clock import Clock
+from mcp_auth_contract.contract import Contract, Principal
+from mcp_auth_contract.observations import TokenShown
+from mcp_auth_contract.tokens import (
+    DEFECTS,
+    Identity,
+    KeyFinder,
+    Minted,
+    SigningKey,
+    TokenProfile,
+    TokenSpec,
+    good_token,
+    mint_case,
+)
+from mcp_auth_contract.tokens.keys import Algorithm
+from mcp_auth_contract.tokens.spec import ScopeFormat
+from mcp_auth_contract.wire import Redactor
+
+__all__ = ["Minter", "identity_of", "profile_of", "shown"]
+
+_CLIENT = "mcp-auth-contract"
+
+
+def profile_of(contract: Contract, issuer: str, resource: str) -> TokenProfile:
+    """Return how the contract's server reads a token, for tokens of `issuer` about `resource`."""
+    claims = contract.claims
+    return TokenProfile(
+        issuer=issuer,
+        audience=resource,
+        subject_claim=claims.subject,
+        tenant_claim=claims.tenant,
+        scope_claim=claims.scope,
+        scope_format=ScopeFormat(claims.scope_format),
+        client_claim=claims.client,
+        typ=claims.typ,
+        algorithm=Algorithm(contract.issuer.algorithms[0]),
+        required=frozenset(claims.required),
+        extra=claims.extra,
+        leeway=contract.policy.leeway,
+    )
+
+
+def identity_of(name: str, principal: Principal) -> Identity:
+    """Return the identity that a principal's tokens speak for."""
+    return Identity(
+        name=name,
+        subject=principal.subject,
+        tenant=principal.tenant,
+        client=principal.client or _CLIENT,
+        scopes=principal.scopes,
+        claims=principal.claims,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    principal: str
+    token: str
+    variant: str | None
+    scopes: frozenset[str] | None
+
+
+@dataclass(slots=True)
+class Minter:
+    """Mints tokens for a contract's principals. `key` signs the good ones, `keys` finds those of other parties."""
+
+    contract: Contract
+    profile: TokenProfile
+    key: SigningKey
+    keys: KeyFinder
+    clock: Clock
+    redactor: Redactor
+    _minted: dict[_Wish, Minted] = field(default_factory=dict)
+
+    def spec(self, principal: str, scopes: frozenset[str] | None = None) -> TokenSpec:
+        """Return the valid spec for a principal; `scopes` replaces those of the contract."""
+        identity = identity_of(principal, self.contract.principals[principal])
+        given = None if scopes is None else tuple(sorted(scopes))
+        return good_token(self.profile, identity, self.key, self.clock(), scopes=given)
+
+    def mint(
+        self, principal: str, token: str, variant: str | None = None, scopes: frozenset[str] | None = None
+    ) -> Minted:
+        """Mint a token, "good" or with the named defect. Equal wishes get the same token."""
+        wish = _Wish(principal, token, variant, scopes)
+        if wish not in self._minted:
+            defect = None if token == "good" else token  # noqa: S105  the name of the unbroken token
+            minted = mint_case(self.spec(principal, scopes), defect, variant, keys=self.keys)
+            self.redactor.register(minted.token, minted.label.rsplit("#", 1)[0])
+            self._minted[wish] = minted
+        return self._minted[wish]
+
+    def variants(self, defect: str, principal: str) -> tuple[str, ...]:
+        """Return the variants of a defect that make a difference for a principal's token; ("",) for a single form."""
+        return DEFECTS[defect].variants_for(self.spec(principal), self.keys)
+
+    def forged(self, principal: str) -> Minted:
+        """Return a token of the right form that a stranger signed."""
+        return self.mint(principal, "signed_by_stranger")
+
+
+def shown(minted: Minted) -> TokenShown:
+    """Return a token as a report may show it, with what is wrong with it in words."""
+    change = ""
+    if minted.defect is not None:
+        sentence = DEFECTS[minted.defect].sentence.rstrip(".")
+        sentence = sentence[0].lower() + sentence[1:]
+        change = f"{sentence}; {minted.variant.replace('_', ' ')}" if minted.variant else sentence
+    header: Mapping[str, object] = minted.header or {}
+    return TokenShown(minted.label, header, minted.claims or {}, change)

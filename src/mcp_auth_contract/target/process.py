@@ -1,0 +1,156 @@
+"""The server under test as a process that the kit starts, watches and always stops."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+from mcp_auth_contract.errors import Unreachable, UsageError
+
+__all__ = ["StartedProcess", "free_port", "wait_for_port"]
+
+_KEPT_OUTPUT = 64 * 1024
+_POLL = 0.05
+_GRACE = 5.0
+
+
+def free_port(host: str = "127.0.0.1") -> int:
+    """Return a TCP port that is free now."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.bind((host, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+async def wait_for_port(url: str, time_limit: float) -> bool:
+    """Wait until something accepts connections at the host and port of a URL."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(time_limit):
+            while True:
+                with contextlib.suppress(OSError):
+                    _, writer = await asyncio.open_connection(parts.hostname, port)
+                    writer.close()
+                    with contextlib.suppress(OSError):
+                        await writer.wait_closed()
+                    return True
+                await asyncio.sleep(_POLL)
+    return False
+
+
+class StartedProcess:
+    """A command of the contract, run in its own process group. An async context manager.
+
+    `ready` is asked again and again until it says yes; it gets the rest of `time_limit` (seconds). `redact` cleans
+    the output before it is shown. The process and its children are stopped on every way out, first by SIGTERM.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        folder: Path,
+        env: Mapping[str, str],
+        ready: Callable[[float], Awaitable[bool]],
+        redact: Callable[[str], str] = lambda text: text,
+        time_limit: float = 30.0,
+    ) -> None:
+        self._command = list(command)
+        self._folder = folder
+        self._env = {**os.environ, "PYTHONUNBUFFERED": "1", **env}
+        self._ready = ready
+        self._redact = redact
+        self._time_limit = time_limit
+        self._output = bytearray()
+        self._process: asyncio.subprocess.Process | None = None
+        self._reader: asyncio.Task[None] | None = None
+
+    @property
+    def output(self) -> str:
+        """The last 64 KiB of what it wrote to stdout and stderr, unredacted: for searching, never for showing."""
+        return self._output.decode("utf-8", "replace")
+
+    async def __aenter__(self) -> Self:
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command,
+                cwd=self._folder,
+                env=self._env,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UsageError(f"target.start: cannot run {self._command[0]}: {error.strerror}") from None
+        self._reader = asyncio.create_task(self._read(self._process))
+        try:
+            await self._wait(self._process)
+        except BaseException:
+            await self._stop()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stop()
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        if process.stdout is None:
+            return
+        while chunk := await process.stdout.read(4096):
+            self._output += chunk
+            del self._output[:-_KEPT_OUTPUT]
+
+    async def _wait(self, process: asyncio.subprocess.Process) -> None:
+        ended = asyncio.create_task(process.wait())
+        ready = asyncio.ensure_future(self._ready(self._time_limit))
+        try:
+            await asyncio.wait({ended, ready}, return_when=asyncio.FIRST_COMPLETED)
+            if ended.done():
+                if self._reader is not None:
+                    await asyncio.wait({self._reader}, timeout=1.0)
+                raise Unreachable(
+                    f"target.start: {self._command[0]} ended with code {ended.result()} before it was ready{self._last()}"
+                )
+            if not ready.result():
+                raise Unreachable(f"target.start: not ready after {self._time_limit:g} s{self._last()}")
+        finally:
+            for task in (ended, ready):
+                task.cancel()
+            await asyncio.gather(ended, ready, return_exceptions=True)
+
+    def _last(self) -> str:
+        lines = [line.strip() for line in self._redact(self.output).splitlines() if line.strip()]
+        return f"; it wrote last: {' | '.join(lines[-3:])}" if lines else "; it wrote nothing"
+
+    async def _stop(self) -> None:
+        process = self._process
+        if process is None:
+            return
+        self._signal(process, signal.SIGTERM)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                await process.wait()
+        # The group may outlive its leader; nothing that the kit started is left running.
+        self._signal(process, signal.SIGKILL)
+        await process.wait()
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+        transport = getattr(process, "_transport", None)
+        if transport is not None:  # asyncio closes the pipes only when it collects the process
+            transport.close()
+
+    def _signal(self, process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)

@@ -1,0 +1,128 @@
+"""Writing MCP requests in every revision: complete and valid, so that only what a probe changes can be refused."""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_auth_contract import __version__
+from mcp_auth_contract.model import OperationKind, Revision
+from mcp_auth_contract.wire.request import HeaderPair
+
+__all__ = [
+    "ACCEPT",
+    "CLIENT_INFO",
+    "Call",
+    "Message",
+    "encode",
+    "initialize",
+    "notification",
+    "operation_call",
+    "read_headers",
+    "request",
+]
+
+ACCEPT = "application/json, text/event-stream"
+CLIENT_INFO = {"name": "mcp-auth-contract", "version": __version__}
+
+_META = "io.modelcontextprotocol/"
+_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A JSON-RPC method with its parameters, independent of any revision."""
+
+    method: str
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message ready to be sent: header fields without credentials, the JSON-RPC object, and the id awaited."""
+
+    headers: tuple[tuple[str, str], ...]
+    value: dict[str, Any]
+    id: int | None
+
+    @property
+    def body(self) -> bytes:
+        """The JSON text."""
+        return encode(self.value)
+
+
+def encode(value: object) -> bytes:
+    """Write compact JSON."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def operation_call(kind: OperationKind, name: str, arguments: Mapping[str, Any]) -> Call:
+    """Return the call of a tool, resource or prompt. Prompt arguments are strings (MCP server/prompts)."""
+    match kind:
+        case OperationKind.TOOL:
+            return Call("tools/call", {"name": name, "arguments": dict(arguments)})
+        case OperationKind.RESOURCE:
+            return Call("resources/read", {"uri": name})
+        case OperationKind.PROMPT:
+            return Call("prompts/get", {"name": name, "arguments": {key: str(arguments[key]) for key in arguments}})
+
+
+def request(revision: Revision, call: Call, identifier: int, *, session: str | None = None) -> Message:
+    """Write a request as the revision demands: session and version headers, or `_meta` and mirrored headers."""
+    params: dict[str, Any] = dict(call.params)
+    if revision.stateless:
+        params["_meta"] = {
+            f"{_META}protocolVersion": revision.value,
+            f"{_META}clientInfo": CLIENT_INFO,
+            f"{_META}clientCapabilities": {},
+        }
+    value: dict[str, Any] = {"jsonrpc": "2.0", "id": identifier, "method": call.method}
+    if params:
+        value["params"] = params
+    return Message(_headers(revision, call, session), value, identifier)
+
+
+def notification(revision: Revision, call: Call, *, session: str | None = None) -> Message:
+    """Write a notification, which has no id and is answered 202."""
+    value: dict[str, Any] = {"jsonrpc": "2.0", "method": call.method}
+    if call.params:
+        value["params"] = dict(call.params)
+    return Message(_headers(revision, call, session), value, None)
+
+
+def initialize(revision: Revision, identifier: int) -> Message:
+    """Write the `initialize` request of a stateful revision; it carries neither session nor version header."""
+    params = {"protocolVersion": revision.value, "capabilities": {}, "clientInfo": CLIENT_INFO}
+    value = {"jsonrpc": "2.0", "id": identifier, "method": "initialize", "params": params}
+    return Message((("Content-Type", "application/json"), ("Accept", ACCEPT)), value, identifier)
+
+
+def read_headers(revision: Revision, session: str | None, *, accept: str) -> tuple[HeaderPair, ...]:
+    """Return the header fields of a request without a body: GET for the stream, DELETE, HEAD."""
+    fields: list[HeaderPair] = [("Accept", accept)]
+    if revision >= Revision.R2025_06_18:
+        fields.append(("MCP-Protocol-Version", revision.value))
+    if session is not None:
+        fields.append(("Mcp-Session-Id", session))
+    return tuple(fields)
+
+
+def _headers(revision: Revision, call: Call, session: str | None) -> tuple[tuple[str, str], ...]:
+    fields = [("Content-Type", "application/json"), ("Accept", ACCEPT)]
+    if revision >= Revision.R2025_06_18:
+        fields.append(("MCP-Protocol-Version", revision.value))
+    if revision.stateless:
+        fields.append(("Mcp-Method", call.method))
+        key = _NAMED.get(call.method)
+        if key is not None:
+            fields.append(("Mcp-Name", _mirrored(str(call.params[key]))))
+    elif session is not None:
+        fields.append(("Mcp-Session-Id", session))
+    return tuple(fields)
+
+
+def _mirrored(value: str) -> str:
+    """Encode a mirrored value (MCP 2026-07-28, streamable HTTP): plain where it is visible ASCII, else Base64."""
+    plain = value.isascii() and value.isprintable() and value == value.strip() and not value.startswith("=?")
+    return value if plain else f"=?base64?{base64.b64encode(value.encode()).decode()}?="

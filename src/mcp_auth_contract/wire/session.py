@@ -1,0 +1,194 @@
+"""Conversations with an MCP server: handshake, sessions, paginated lists, and which revisions it speaks."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.observations import Accepted, Answer, Reading, read
+from mcp_auth_contract.wire.conversation import Received
+from mcp_auth_contract.wire.http import HttpDoor
+from mcp_auth_contract.wire.mcp import ACCEPT, Call, Message, initialize, notification, read_headers, request
+from mcp_auth_contract.wire.request import HeaderPair, Request
+
+__all__ = ["Conversation", "Detected", "Handshake", "detect_revisions", "handshake_of", "list_all"]
+
+_MODERN_ERRORS = frozenset({-32020, -32021, -32022})
+_MOST_PAGES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Handshake:
+    """An `initialize` and what came of it. `session` is the raw id, None when the server hands none out."""
+
+    answer: Answer
+    reading: Reading
+    revision: Revision
+    session: str | None = field(default=None, repr=False)
+    server: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def open(self) -> bool:
+        """Whether the handshake was accepted."""
+        return isinstance(self.reading, Accepted)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Sends MCP messages to one endpoint. Credentials are header fields that the caller decides on."""
+
+    door: HttpDoor
+    endpoint: str
+    ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    async def send(
+        self, message: Message, credentials: Sequence[HeaderPair] = (), *, note: str = "", fresh: bool = False
+    ) -> Answer:
+        """POST one message."""
+        return (await self.receive(message, credentials, note=note, fresh=fresh)).answer
+
+    async def receive(
+        self, message: Message, credentials: Sequence[HeaderPair] = (), *, note: str = "", fresh: bool = False
+    ) -> Received:
+        """POST one message and keep the raw values."""
+        headers = (*credentials, *message.headers)
+        return await self.door.receive(
+            Request("POST", self.endpoint, headers, message.body, expects_id=message.id, note=note, fresh=fresh)
+        )
+
+    async def call(
+        self,
+        revision: Revision,
+        call: Call,
+        credentials: Sequence[HeaderPair] = (),
+        *,
+        session: str | None = None,
+        note: str = "",
+    ) -> Answer:
+        """Send one request in a revision and return its answer."""
+        return await self.send(request(revision, call, next(self.ids), session=session), credentials, note=note)
+
+    async def open_session(
+        self, revision: Revision, credentials: Sequence[HeaderPair] = (), *, note: str = ""
+    ) -> Handshake:
+        """Shake hands in a stateful revision: `initialize`, and `notifications/initialized` if that is accepted."""
+        received = await self.receive(initialize(revision, next(self.ids)), credentials, note=note)
+        handshake = handshake_of(received, revision)
+        if not handshake.open:
+            return handshake
+        initialized = notification(handshake.revision, Call("notifications/initialized", {}), session=handshake.session)
+        await self.send(initialized, credentials, note=note)
+        return handshake
+
+    async def close_session(self, handshake: Handshake, credentials: Sequence[HeaderPair] = ()) -> Answer | None:
+        """End a session with DELETE, which a server may refuse with 405. None without a session."""
+        if handshake.session is None:
+            return None
+        headers = (*credentials, *read_headers(handshake.revision, handshake.session, accept=ACCEPT))
+        return await self.door.send(Request("DELETE", self.endpoint, headers, note="closing the session"))
+
+
+def handshake_of(received: Received, revision: Revision) -> Handshake:
+    """Read the answer to an `initialize` that asked for a revision."""
+    reading = read(received.answer)
+    if not isinstance(reading, Accepted):
+        return Handshake(received.answer, reading, revision)
+    result = (received.raw_reply or {}).get("result")
+    result = result if isinstance(result, dict) else {}
+    server = result.get("serverInfo")
+    return Handshake(
+        received.answer,
+        reading,
+        _revision(result.get("protocolVersion")) or revision,
+        received.raw_header("mcp-session-id"),
+        server if isinstance(server, dict) else {},
+    )
+
+
+def _revision(value: object) -> Revision | None:
+    return Revision(value) if isinstance(value, str) and value in set(Revision) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """The revisions a server speaks, newest first, what it calls itself, and the answers that told."""
+
+    revisions: tuple[Revision, ...]
+    name: str | None
+    version: str | None
+    answers: tuple[Answer, ...]
+
+
+async def detect_revisions(conversation: Conversation, credentials: Sequence[HeaderPair] = ()) -> Detected:
+    """Find out which revisions a server speaks (MCP 2026-07-28, versioning: `server/discover`, then `initialize`).
+
+    A 401 is neutral: it says nothing about the era, so neither era is excluded by it. An error that only the
+    stateless era knows (-32020 to -32022) proves that era.
+    """
+    found: set[Revision] = set()
+    server: dict[str, Any] = {}
+    answers: list[Answer] = []
+
+    discovered = await conversation.call(
+        Revision.R2026_07_28, Call("server/discover", {}), credentials, note="which revisions"
+    )
+    answers.append(discovered)
+    result, error = _parts(discovered)
+    supported = result.get("supportedVersions")
+    if not isinstance(supported, list):
+        data = error.get("data")
+        supported = data.get("supported") if isinstance(data, dict) and error.get("code") == -32022 else []
+    if isinstance(supported, list):
+        found |= {revision for each in supported if (revision := _revision(each)) is not None}
+    if error.get("code") in _MODERN_ERRORS and not found:
+        found.add(Revision.R2026_07_28)
+    meta = result.get("_meta")
+    if isinstance(meta, dict) and isinstance(meta.get("io.modelcontextprotocol/serverInfo"), dict):
+        server.update(meta["io.modelcontextprotocol/serverInfo"])
+
+    handshake = await conversation.open_session(Revision.R2025_11_25, credentials, note="which revisions")
+    answers.append(handshake.answer)
+    if handshake.open:
+        found.add(handshake.revision)
+        server.update(handshake.server)
+        await conversation.close_session(handshake, credentials)
+    name, version = server.get("name"), server.get("version")
+    return Detected(
+        tuple(sorted(found, reverse=True)),
+        name if isinstance(name, str) else None,
+        version if isinstance(version, str) else None,
+        tuple(answers),
+    )
+
+
+def _parts(answer: Answer) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    reply = answer.reply or {}
+    result, error = reply.get("result"), reply.get("error")
+    return result if isinstance(result, dict) else {}, error if isinstance(error, dict) else {}
+
+
+async def list_all(
+    conversation: Conversation,
+    revision: Revision,
+    method: str,
+    member: str,
+    credentials: Sequence[HeaderPair] = (),
+    *,
+    session: str | None = None,
+) -> tuple[list[Mapping[str, Any]], Answer]:
+    """Return every entry of a paginated list and the last answer. A cursor that comes twice ends the list."""
+    entries: list[Mapping[str, Any]] = []
+    seen: set[str] = set()
+    cursor: str | None = None
+    while True:
+        params = {} if cursor is None else {"cursor": cursor}
+        answer = await conversation.call(revision, Call(method, params), credentials, session=session)
+        result, _ = _parts(answer)
+        listed = result.get(member)
+        entries += [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+        following = result.get("nextCursor")
+        if not isinstance(following, str) or following in seen or len(seen) >= _MOST_PAGES:
+            return entries, answer
+        seen.add(following)
+        cursor = following
