@@ -135,8 +135,8 @@ def _resolved(contract: Contract, given: Mapping[str, str], environ: Mapping[str
     return resolve(contract, values, environ)
 
 
-async def run_contract(contract: Contract, options: Options) -> Report:
-    """Run a contract and return the report.
+async def run_contract(contract: Contract, options: Options, issuer: EmbeddedIssuer | None = None) -> Report:
+    """Run a contract and return the report. `issuer` is one that is served already; by default the run serves its own.
 
     Raises ContractError for what is wrong in it, Unreachable when the server cannot be started or reached. A
     cancelled run (Ctrl-C) returns what it had settled, the rest inconclusive.
@@ -145,7 +145,8 @@ async def run_contract(contract: Contract, options: Options) -> Report:
     redactor = Redactor()
     for secret in environment_secrets(contract, options.environ):
         redactor.hide(secret)
-    with EmbeddedIssuer(issuer_settings(contract)) as issuer:
+    served = contextlib.nullcontext(issuer) if issuer is not None else EmbeddedIssuer(issuer_settings(contract))
+    with served as issuer:
         resolved = resolved_for(contract, issuer, options.environ)
         target = resolved.target
         if issuer.settings.keys != "fresh" and not is_loopback_url(target.endpoint):

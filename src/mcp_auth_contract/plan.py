@@ -41,13 +41,17 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One check applied to one place. `settled` is the reason why it is not applicable, known before it runs."""
+    """One check applied to one place.
+
+    `gate` is a call without a token that must be refused for the case to mean anything. `settled` is the reason why it is not applicable, known before it runs.
+    """
 
     id: str
     check: Check
     revision: Revision | None
     question: Question | None
     base: Base | None = None
+    gate: Question | None = None
     missing: str | None = None
     settled: str | None = None
 
@@ -223,8 +227,11 @@ class _Expansion:
             if own is not None and own.question == question:
                 # A call cannot be its own control: what must hold before it is the contract's control call.
                 own = self._base(revision, control_operation(self.contract), principal_scopes=True)
+            gate = None
+            if Need.GATED in check.needs:
+                gate = Question("call", revision=revision, operation=operation, principal=question.principal)
             parts = [operation.name, *([missing] if missing else []), *label]
-            yield Case(f"{check.id}[{':'.join(parts)}]", check, revision, question, own, missing, settled)
+            yield Case(f"{check.id}[{':'.join(parts)}]", check, revision, question, own, gate, missing, settled)
 
     def _base(self, revision: Revision, operation: Operation, *, principal_scopes: bool = False) -> Base:
         exact = self.check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES) and not principal_scopes

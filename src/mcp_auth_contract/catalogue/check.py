@@ -26,6 +26,8 @@ class Need(StrEnum):
 
     CONTROL = "control"
     """The same call with the unbroken token is accepted before and after (else inconclusive)."""
+    GATED = "gated"
+    """The same call without a token is refused; an open operation proves nothing about how a token is offered."""
     SUBJECT = "subject"
     """`claims.required` names the subject claim."""
     TENANT = "tenant"

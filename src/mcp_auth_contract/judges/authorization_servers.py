@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mcp_auth_contract.judges.documents import private_members, strings_or_none, zero_members
+from mcp_auth_contract.judges.documents import private_members, shown, strings_or_none, zero_members
 from mcp_auth_contract.judges.facts import Facts
-from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Revision, Verdict
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision, Verdict
 from mcp_auth_contract.oauth.metadata import Difference, difference, endpoint_faults
 from mcp_auth_contract.observations import (
     AuthorizationServer,
@@ -51,6 +51,7 @@ _SHARED = (
     "code_challenge_methods_supported",
 )
 _ENDPOINTS = ("jwks_uri", "registration_endpoint", "revocation_endpoint", "introspection_endpoint")
+_PLAIN = "http instead of https"
 _NONE_LISTED = "no authorization server is listed; prm-authorization-servers reports it"
 
 Judgement = Callable[[AuthorizationServer, Mapping[str, Any], Facts], Verdict]
@@ -66,7 +67,8 @@ def prm_issuer_resolvable(observed: AuthorizationServersObserved, facts: Facts) 
     server = lost[0]
     if len(lost) < len(observed.servers):
         return Pass(f"no metadata found for {server.issuer}; another listed server has it")
-    silent = [one for one in server.documents if one.answer.status is None or one.answer.status == 429]
+    looked = [one for each in lost for one in each.documents]
+    silent = [one for one in looked if one.answer.status is None or one.answer.status == 429]
     if silent:
         return Inconclusive(f"{silent[0].url}: {describe(silent[0].answer)}")
     appended = server.at(Location.OAUTH_APPENDED)
@@ -82,6 +84,7 @@ def prm_issuer_identical(observed: AuthorizationServersObserved, facts: Facts) -
     looked = [(server, server.best) for server in observed.servers]
     if all(best is None for _, best in looked):
         return Inconclusive("no metadata document was found; prm-issuer-resolvable reports it")
+    advice: str | None = None
     for server, best in looked:
         named = (best.value or {}).get("issuer") if best else None
         if best is None or named == server.issuer:
@@ -89,9 +92,10 @@ def prm_issuer_identical(observed: AuthorizationServersObserved, facts: Facts) -
         found = Fail(f'issuer "{server.issuer}", as listed', f'"{named}"' if named is not None else "no issuer")
         slash = isinstance(named, str) and difference(server.issuer, named) is Difference.TRAILING_SLASH
         if slash and facts.newest < Revision.R2026_07_28:
-            return Pass(f"{found.observed} differs by a slash from the listed issuer; newer clients refuse it")
-        return found
-    return Pass()
+            advice = f"{found.observed} differs by a slash from the listed issuer; newer clients refuse it"
+        else:
+            return found
+    return Pass(advice)
 
 
 def prm_listed_by_server(observed: AuthorizationServersObserved, facts: Facts) -> Verdict:
@@ -104,6 +108,8 @@ def prm_listed_by_server(observed: AuthorizationServersObserved, facts: Facts) -
     ]
     if not lists:
         return NotApplicable("no authorization server publishes protected_resources")
+    if observed.resource is None:
+        return Inconclusive("the resource's document names no resource; prm-resource-present reports it")
     for server, resources in lists:
         if observed.resource not in resources:
             return Fail(f'"{observed.resource}" in protected_resources', f"absent from the list of {server.issuer}")
@@ -145,7 +151,9 @@ def as_oauth_metadata(observed: AuthorizationServersObserved, facts: Facts) -> V
         document = server.at(Location.OAUTH)
         if document is not None and document.found:
             return Pass()
-        return Fail("a document at the RFC 8414 location", describe(document.answer) if document else "not looked for")
+        if document is None or document.answer.status is None or document.answer.status == 429:
+            return Inconclusive(f"{document.url}: {describe(document.answer)}" if document else "not looked for")
+        return Fail("a document at the RFC 8414 location", f"{describe(document.answer)} at {document.url}")
 
     return _each(observed, facts, judge)
 
@@ -205,7 +213,9 @@ def as_endpoints_https(observed: AuthorizationServersObserved, facts: Facts) -> 
         names = [name for name in value if name.endswith("_endpoint") or name in _ENDPOINTS]
         for name in names:
             if isinstance(value[name], str) and (faults := endpoint_faults(value[name])):
-                return Fail("absolute https URLs", f'{name} "{value[name]}": {", ".join(faults)}')
+                plain = _PLAIN in faults
+                said = f'{name} "{value[name]}": {", ".join(faults)}'
+                return Fail("absolute https URLs", said, None if plain else Impact.INTEROP)
         return Pass()
 
     return _each(observed, facts, judge)
@@ -232,6 +242,8 @@ def as_token_endpoint(observed: AuthorizationServersObserved, facts: Facts) -> V
     """`token_endpoint` is there (RFC 8414 §2)."""
 
     def judge(server: AuthorizationServer, value: Mapping[str, Any], facts: Facts) -> Verdict:
+        if _grants(value) == ("implicit",):
+            return NotApplicable("no grant uses the token endpoint")
         return Pass() if value.get("token_endpoint") else Fail("token_endpoint", "no such member")
 
     return _each(observed, facts, judge)
@@ -269,7 +281,11 @@ def as_pkce_advertised(observed: AuthorizationServersObserved, facts: Facts) -> 
         if "authorization_code" not in _grants(value):
             return NotApplicable("the code grant is not served")
         given = value.get("code_challenge_methods_supported")
-        return Pass() if given is not None else Fail("code_challenge_methods_supported", "no such member")
+        if given is None:
+            return Fail("code_challenge_methods_supported", "no such member")
+        if strings_or_none(given) is None:
+            return Fail("code_challenge_methods_supported as an array of strings", shown(given))
+        return Pass()
 
     return _each(observed, facts, judge)
 
@@ -278,6 +294,8 @@ def as_pkce_s256(observed: AuthorizationServersObserved, facts: Facts) -> Verdic
     """`S256` is among the PKCE methods (OAuth 2.1 §4.1.1)."""
 
     def judge(server: AuthorizationServer, value: Mapping[str, Any], facts: Facts) -> Verdict:
+        if "authorization_code" not in _grants(value):
+            return NotApplicable("the code grant is not served")
         listed = strings_or_none(value.get("code_challenge_methods_supported"))
         if listed is None:
             return Inconclusive("no PKCE methods are listed; as-pkce-advertised reports it")
@@ -290,6 +308,8 @@ def as_pkce_no_plain(observed: AuthorizationServersObserved, facts: Facts) -> Ve
     """`plain` is not offered beside it (OAuth 2.1 §7.5.2)."""
 
     def judge(server: AuthorizationServer, value: Mapping[str, Any], facts: Facts) -> Verdict:
+        if "authorization_code" not in _grants(value):
+            return NotApplicable("the code grant is not served")
         listed = strings_or_none(value.get("code_challenge_methods_supported"))
         if listed is None:
             return Inconclusive("no PKCE methods are listed; as-pkce-advertised reports it")
@@ -310,7 +330,7 @@ def as_grant_types(observed: AuthorizationServersObserved, facts: Facts) -> Verd
 
 
 def as_public_clients(observed: AuthorizationServersObserved, facts: Facts) -> Verdict:
-    """A server that registers strangers names `none` as client authentication, for they hold no secret (RFC 8414 §2)."""
+    """A server that registers strangers names `none` as client authentication: they hold no secret (RFC 8414 §2)."""
 
     def judge(server: AuthorizationServer, value: Mapping[str, Any], facts: Facts) -> Verdict:
         if not (value.get("registration_endpoint") or value.get("client_id_metadata_document_supported") is True):
@@ -394,7 +414,7 @@ def as_client_id_metadata_flag(observed: AuthorizationServersObserved, facts: Fa
 
     def judge(server: AuthorizationServer, value: Mapping[str, Any], facts: Facts) -> Verdict:
         flag = value.get("client_id_metadata_document_supported")
-        return Pass() if flag is None or isinstance(flag, bool) else Fail("true or false", f"{flag!r}")
+        return Pass() if flag is None or isinstance(flag, bool) else Fail("true or false", shown(flag))
 
     return _each(observed, facts, judge)
 
@@ -406,6 +426,8 @@ def as_ignores_version_header(observed: AuthorizationServersObserved, facts: Fac
         answer = server.versioned
         if answer is None or answer.status is None or answer.status == 429:
             return Inconclusive(describe(answer) if answer else "not fetched")
-        return Pass() if answer.status == 200 else Fail("the document", f"{describe(answer)} with MCP-Protocol-Version")
+        if server.best is not None and answer.status == server.best.answer.status:
+            return Pass()
+        return Fail("the document", f"{describe(answer)} with MCP-Protocol-Version")
 
     return _each(observed, facts, judge)

@@ -3,8 +3,8 @@
 from mcp_auth_contract.judges.facts import Facts
 from mcp_auth_contract.judges.refusals import unsettled
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
-from mcp_auth_contract.oauth.challenge import Challenge, FaultKind, scopes_of
-from mcp_auth_contract.observations import Accepted, Answer, CallObserved, describe
+from mcp_auth_contract.oauth.challenge import Challenges, FaultKind, scopes_of
+from mcp_auth_contract.observations import Accepted, Answer, Attempt, CallObserved, Refusal, Refused, describe
 
 __all__ = [
     "challenge_characters",
@@ -26,10 +26,10 @@ __all__ = [
 
 _CHARACTER_FAULTS = frozenset({FaultKind.CHARACTERS})
 _SCOPE_FAULTS = frozenset({FaultKind.SCOPE_FORM, FaultKind.EMPTY_SCOPE})
-_SYNTAX_FAULTS = frozenset(FaultKind) - _CHARACTER_FAULTS - _SCOPE_FAULTS - {FaultKind.DUPLICATE}
+_SYNTAX_FAULTS = frozenset(kind for kind in FaultKind if kind.is_syntax) - {FaultKind.DUPLICATE}
 
 
-def _refusals(observed: CallObserved, *statuses: int) -> list[Answer] | Verdict:
+def _refusals(observed: CallObserved, facts: Facts, *statuses: int) -> list[Answer] | Verdict:
     """The answers with one of the statuses, or why there is none to judge."""
     answers = [each.answer for each in observed.attempts if each.answer.status in statuses]
     if answers:
@@ -37,18 +37,26 @@ def _refusals(observed: CallObserved, *statuses: int) -> list[Answer] | Verdict:
     if doubt := unsettled(observed):
         return doubt
     wanted = " or ".join(map(str, statuses))
+    if facts.in_band and any(each.reading == Refused(Refusal.TOOL_CHALLENGE) for each in observed.attempts):
+        return NotApplicable("this refusal came in a tool result, as policy.challenge allows")
+    if not facts.has_contract and all(_served(each) for each in observed.attempts):
+        return NotApplicable(f"nothing here was answered with {wanted}: the server asks for no token")
     return Inconclusive(f"no {wanted} was answered to read a challenge from: {describe(observed.attempts[0].answer)}")
+
+
+def _served(attempt: Attempt) -> bool:
+    """Whether the server took up the message, be it with a result or with an error of JSON-RPC."""
+    return attempt.answer.status is not None and 200 <= attempt.answer.status < 300 and attempt.answer.reply is not None
 
 
 def _unauthorized(observed: CallObserved, facts: Facts) -> list[Answer] | Verdict:
     if facts.challenge == "tool":
         return NotApplicable('challenges come in tool results here (policy.challenge = "tool")')
-    answers = _refusals(observed, 401)
-    if isinstance(answers, Inconclusive) and facts.challenge == "either":
-        return NotApplicable("this refusal came in a tool result, as policy.challenge allows")
-    if isinstance(answers, Inconclusive) and not facts.has_contract:
-        return NotApplicable("nothing here was answered with 401: the server asks for no token")
-    return answers
+    return _refusals(observed, facts, 401)
+
+
+def _has_challenge(answer: Answer) -> bool:
+    return any(line.strip() for line in answer.header_lines("www-authenticate"))
 
 
 def has_www_authenticate(observed: CallObserved, facts: Facts) -> Verdict:
@@ -57,8 +65,9 @@ def has_www_authenticate(observed: CallObserved, facts: Facts) -> Verdict:
     if not isinstance(answers, list):
         return answers
     for answer in answers:
-        if not answer.header_lines("www-authenticate"):
-            return Fail("401 with a WWW-Authenticate header", "401 without one")
+        if not _has_challenge(answer):
+            empty = bool(answer.header_lines("www-authenticate"))
+            return Fail("401 with a WWW-Authenticate header", "401 with an empty one" if empty else "401 without one")
     return Pass()
 
 
@@ -66,7 +75,7 @@ def _challenged(observed: CallObserved, facts: Facts) -> list[Answer] | Verdict:
     answers = _unauthorized(observed, facts)
     if not isinstance(answers, list):
         return answers
-    having = [answer for answer in answers if answer.header_lines("www-authenticate")]
+    having = [answer for answer in answers if _has_challenge(answer)]
     return having or Inconclusive("the 401 has no WWW-Authenticate header; challenge-www-authenticate reports it")
 
 
@@ -82,13 +91,22 @@ def has_bearer_challenge(observed: CallObserved, facts: Facts) -> Verdict:
     return Pass()
 
 
-def _bearer(observed: CallObserved, facts: Facts) -> list[Challenge] | Verdict:
+def _bearer(observed: CallObserved, facts: Facts) -> list[Challenges] | Verdict:
+    """The challenges of those answers that offer Bearer."""
     answers = _challenged(observed, facts)
     if not isinstance(answers, list):
         return answers
-    bearers = [answer.challenges.bearer for answer in answers]
-    found = [bearer for bearer in bearers if bearer is not None]
+    read = [answer.challenges for answer in answers]
+    found = [challenges for challenges in read if challenges.bearer is not None]
+    if not found and any("dpop" in challenges.schemes for challenges in read):
+        return NotApplicable("the 401 offers DPoP only")
     return found or Inconclusive("the 401 has no Bearer challenge; challenge-bearer-scheme reports it")
+
+
+def _of_bearer(challenges: Challenges, name: str) -> str | None:
+    """The first value of a parameter in any Bearer challenge: gateways add a second one of their own."""
+    values = (each.get(name) for each in challenges.challenges if each.is_bearer)
+    return next((value for value in values if value is not None), None)
 
 
 def challenge_has_parameter(observed: CallObserved, facts: Facts) -> Verdict:
@@ -96,7 +114,7 @@ def challenge_has_parameter(observed: CallObserved, facts: Facts) -> Verdict:
     bearers = _bearer(observed, facts)
     if not isinstance(bearers, list):
         return bearers
-    if any(not bearer.params for bearer in bearers):
+    if any(each.bearer is None or not each.bearer.params for each in bearers):
         return Fail("Bearer with at least one parameter", "a bare Bearer challenge")
     return Pass()
 
@@ -114,7 +132,11 @@ def _without_faults(observed: CallObserved, facts: Facts, kinds: frozenset[Fault
 
 def challenge_syntax(observed: CallObserved, facts: Facts) -> Verdict:
     """The header parses as a list of challenges (RFC 9110 §11.6.1, §5.6.4)."""
-    return _without_faults(observed, facts, _SYNTAX_FAULTS, "a header that parses as RFC 9110 §11.6.1 says")
+    verdict = _without_faults(observed, facts, _SYNTAX_FAULTS, "a header that parses as RFC 9110 §11.6.1 says")
+    bare = _without_faults(observed, facts, frozenset({FaultKind.UNQUOTED_REALM}), "")
+    if verdict == Pass() and isinstance(bare, Fail):
+        return Pass(f"{bare.observed} (RFC 9110 §11.5); clients read it all the same")
+    return verdict
 
 
 def challenge_unique_parameters(observed: CallObserved, facts: Facts) -> Verdict:
@@ -161,18 +183,18 @@ def error_is_invalid_token(observed: CallObserved, facts: Facts) -> Verdict:
     bearers = _bearer(observed, facts)
     if not isinstance(bearers, list):
         return bearers
-    for bearer in bearers:
-        if bearer.get("error") != "invalid_token":
-            said = bearer.get("error")
+    for challenges in bearers:
+        said = _of_bearer(challenges, "error")
+        if said != "invalid_token":
             return Fail('error="invalid_token"', f'error="{said}"' if said else "no error parameter")
     return Pass()
 
 
 def no_result_in_refusal(observed: CallObserved, facts: Facts) -> Verdict:
     """A 401 or 403 carries no JSON-RPC result (MCP token handling: validated before processing)."""
-    answers = _refusals(observed, 401, 403)
+    answers = _refusals(observed, facts, 401, 403)
     if not isinstance(answers, list):
-        return NotApplicable("refused inside a tool result") if facts.in_band else answers
+        return answers
     for answer in answers:
         if any("result" in message for message in answer.messages):
             return Fail("a refusal without a result", f"{answer.status} whose body holds a JSON-RPC result")
@@ -181,9 +203,9 @@ def no_result_in_refusal(observed: CallObserved, facts: Facts) -> Verdict:
 
 def no_session_id_in_refusal(observed: CallObserved, facts: Facts) -> Verdict:
     """A refusal hands out no session id (MCP security best practices, session hijacking)."""
-    answers = _refusals(observed, 401, 403)
+    answers = _refusals(observed, facts, 401, 403)
     if not isinstance(answers, list):
-        return NotApplicable("refused inside a tool result") if facts.in_band else answers
+        return answers
     for answer in answers:
         if answer.header("mcp-session-id") is not None:
             return Fail("a refusal without a session id", f"{answer.status} with an Mcp-Session-Id")
@@ -195,9 +217,9 @@ def _insufficient(observed: CallObserved, facts: Facts) -> list[Answer] | Verdic
         return Inconclusive("the operation ran; scope-missing-denied reports it")
     if facts.challenge == "tool":
         return NotApplicable('challenges come in tool results here (policy.challenge = "tool")')
-    answers = _refusals(observed, 403)
+    answers = _refusals(observed, facts, 403)
     if isinstance(answers, Inconclusive):
-        return Inconclusive("no 403 was answered; scope-missing-403 reports it")
+        return unsettled(observed) or Inconclusive("no 403 was answered; scope-missing-403 reports it")
     return answers
 
 
@@ -208,18 +230,21 @@ def scope_challenge_error(observed: CallObserved, facts: Facts) -> Verdict:
         return answers
     expected = '403 with error="insufficient_scope"'
     for answer in answers:
-        bearer = answer.challenges.bearer
-        if bearer is None or bearer.get("error") != "insufficient_scope":
-            return Fail(expected, describe(answer) if bearer is None or bearer.get("error") else "403 without error")
+        challenges = answer.challenges
+        if challenges.bearer is None:
+            schemes = ", ".join(challenges.schemes)
+            return Fail(expected, f"403 with a challenge of scheme {schemes} only" if schemes else describe(answer))
+        said = _of_bearer(challenges, "error")
+        if said != "insufficient_scope":
+            return Fail(expected, f'403 with error="{said}"' if said else "403 without error")
     return Pass()
 
 
-def _scope_challenge(observed: CallObserved, facts: Facts) -> list[Challenge] | Verdict:
+def _scope_challenge(observed: CallObserved, facts: Facts) -> list[Challenges] | Verdict:
     answers = _insufficient(observed, facts)
     if not isinstance(answers, list):
         return answers
-    bearers = [answer.challenges.bearer for answer in answers]
-    found = [bearer for bearer in bearers if bearer is not None]
+    found = [answer.challenges for answer in answers if answer.challenges.bearer is not None]
     return found or Inconclusive("the 403 has no Bearer challenge; scope-challenge-error reports it")
 
 
@@ -228,8 +253,8 @@ def scope_challenge_names_missing(observed: CallObserved, facts: Facts) -> Verdi
     bearers = _scope_challenge(observed, facts)
     if not isinstance(bearers, list):
         return bearers
-    for bearer in bearers:
-        named = bearer.get("scope")
+    for challenges in bearers:
+        named = _of_bearer(challenges, "scope")
         if named is None:
             return Fail(f'scope naming "{facts.missing}"', "no scope parameter")
         if facts.missing not in scopes_of(named):
@@ -242,6 +267,6 @@ def scope_challenge_metadata(observed: CallObserved, facts: Facts) -> Verdict:
     bearers = _scope_challenge(observed, facts)
     if not isinstance(bearers, list):
         return bearers
-    if any(not bearer.get("resource_metadata") for bearer in bearers):
+    if any(not challenges.get("resource_metadata") for challenges in bearers):
         return Fail("a challenge with resource_metadata", "none")
     return Pass()

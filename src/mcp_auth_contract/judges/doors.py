@@ -1,11 +1,12 @@
 """Is every way into the endpoint closed without a token, in every era?"""
 
 from mcp_auth_contract.judges.facts import Facts
-from mcp_auth_contract.judges.refusals import unsettled
+from mcp_auth_contract.judges.refusals import milder, unsettled
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.observations import (
     Accepted,
     Ambiguous,
+    Answer,
     CallObserved,
     DoorObserved,
     Doubt,
@@ -46,10 +47,22 @@ def door_closed(observed: DoorObserved, facts: Facts) -> Verdict:
         ):
             return Pass("served without a token; policy.public opens the handshake")
         case Accepted():
-            kind = "an open event stream" if observed.answer.stream else "an answer"
-            return Fail(expected, f"{describe(observed.answer)}: {kind}")
+            return Fail(expected, _opened(observed.answer))
+        case Ambiguous(why=Doubt.UNREADABLE) if observed.answer.stream or _has_result(observed.answer):
+            return Fail(expected, _opened(observed.answer))
         case _:
             return Pass()
+
+
+def _opened(answer: Answer) -> str:
+    said = describe(answer)
+    if answer.stream:
+        said += " with an open event stream"
+    return f"{said} without a token, for {answer.method} {answer.url}"
+
+
+def _has_result(answer: Answer) -> bool:
+    return any("result" in message for message in answer.messages)
 
 
 def discovery_gated(observed: CallObserved, facts: Facts) -> Verdict:
@@ -59,6 +72,8 @@ def discovery_gated(observed: CallObserved, facts: Facts) -> Verdict:
     if doubt := unsettled(observed):
         return doubt
     attempt = observed.accepted
+    if attempt and not facts.has_contract:
+        return Pass(f'"{observed.operation}" is answered without a token, which may be meant')
     if attempt:
         return Fail(
             f'401, or "{observed.operation}" listed in policy.public',
@@ -66,7 +81,7 @@ def discovery_gated(observed: CallObserved, facts: Facts) -> Verdict:
         )
     for attempt in observed.attempts:
         if isinstance(attempt.reading, Ambiguous):
-            return Fail("401", describe(attempt.answer), Impact.AVAILABILITY)
+            return Fail("401", describe(attempt.answer), milder(attempt.reading))
     return Pass()
 
 
@@ -89,9 +104,9 @@ def session_survives(observed: SessionEndObserved, facts: Facts) -> Verdict:
     """DELETE without a token does not end a session (MCP transports, session management)."""
     if not observed.session or observed.ended is None or observed.after is None:
         return NotApplicable("the server hands out no session ids")
-    if observed.ended.status is None:
+    if observed.ended.status is None or observed.ended.status == 429:
         return Inconclusive(f"DELETE: {describe(observed.ended)}")
-    if observed.ended.status >= 500:
+    if observed.ended.status >= 500 and observed.ended.status != 501:
         return Fail("401 or 405", describe(observed.ended), Impact.AVAILABILITY)
     match observed.after.reading:
         case Accepted() if 200 <= observed.ended.status < 300:
@@ -140,8 +155,8 @@ def preflight_harmless(observed: PreflightObserved, facts: Facts) -> Verdict:
         return Inconclusive(describe(answer))
     if answer.status >= 500 and answer.status != 501:
         return Fail("2xx, or a refusal", describe(answer), Impact.AVAILABILITY)
-    if answer.messages:
-        return Fail("2xx, or a refusal", f"{answer.status} with a JSON-RPC message")
+    if _has_result(answer):
+        return Fail("2xx, or a refusal", f"{answer.status} with a JSON-RPC result")
     if answer.header("access-control-allow-credentials") == "true" and _allows(observed, "*"):
         return Fail("credentials allowed to named origins only", 'Access-Control-Allow-Origin "*" with credentials')
     return Pass()
@@ -157,6 +172,8 @@ def challenge_readable_by_browsers(observed: PreflightObserved, facts: Facts) ->
     if answer.status is None or not 200 <= answer.status < 300 or not _allows(observed, "*", observed.origin):
         return NotApplicable("the preflight admits no browser origin")
     challenged = observed.challenged
+    if challenged.status is None or challenged.status == 429:
+        return Inconclusive(f"the call after the preflight: {describe(challenged)}")
     if challenged.status != 401:
         return NotApplicable(f"no 401 to read: {describe(challenged)}")
     if (challenged.header("access-control-allow-origin") or "") not in ("*", observed.origin):

@@ -14,7 +14,7 @@ class Facts:
 
     `revision` is None for cases about the whole server; `revisions` are those the run covers. `needed` are the scopes
     of the operation, `missing` the one that the token lacks. `has_contract` is False for an anonymous probe of a URL,
-    where nothing is known of the target but its address. `control_held` says that the unbroken token was accepted.
+    where nothing is known of the target but its address.
     """
 
     endpoint: str

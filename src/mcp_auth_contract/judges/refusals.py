@@ -1,15 +1,14 @@
 """Was a bad credential refused, and in the right way? 401 for a bad token, 403 for a weak one; the rest is neither."""
 
-from collections.abc import Callable
-
 from mcp_auth_contract.judges.facts import Facts
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Verdict
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision, Verdict
 from mcp_auth_contract.observations import (
     Accepted,
     Ambiguous,
     Attempt,
     CallObserved,
     Doubt,
+    Reading,
     Refusal,
     Refused,
     describe,
@@ -34,8 +33,12 @@ __all__ = [
 def seen(observed: CallObserved, attempt: Attempt) -> str:
     """Complete "observed …": the answer, the step it came at, and the token's change."""
     said = describe(attempt.answer)
-    if len(observed.attempts) > 1 or attempt.step != "call":
-        said += f", {attempt.way}" + (f" at {attempt.step}" if attempt.step != "call" else "")
+    if attempt.reading == Ambiguous(Doubt.UNREADABLE):
+        said += f" that is no MCP answer ({attempt.answer.media_type or 'no Content-Type'})"
+    step = f"at {attempt.step}" if attempt.step != "call" else ""
+    where = " ".join(word for word in (attempt.way, step) if word)
+    if where and (step or len(observed.attempts) > 1):
+        said += f", {where}"
     change = observed.token.change if observed.token else ""
     return f"{said} ({change})" if change else said
 
@@ -45,10 +48,20 @@ def unsettled(observed: CallObserved) -> Inconclusive | None:
     for attempt in observed.attempts:
         match attempt.reading:
             case Ambiguous(why=Doubt.NO_ANSWER | Doubt.RATE_LIMITED):
-                return Inconclusive(f"{attempt.way}: {describe(attempt.answer)}")
+                said = describe(attempt.answer)
+                return Inconclusive(f"{attempt.way}: {said}" if attempt.way else said)
             case _:
                 continue
     return None if observed.attempts else Inconclusive("nothing was sent")
+
+
+def milder(reading: Reading) -> Impact:
+    """The impact of an operation that did not run, yet was not refused as it should be."""
+    return Impact.AVAILABILITY if reading == Ambiguous(Doubt.SERVER_ERROR) else Impact.INTEROP
+
+
+def _wrong(observed: CallObserved, attempt: Attempt, expected: str) -> Fail:
+    return Fail(expected, seen(observed, attempt), milder(attempt.reading))
 
 
 def _bypass(observed: CallObserved, expected: str) -> Fail | None:
@@ -56,9 +69,7 @@ def _bypass(observed: CallObserved, expected: str) -> Fail | None:
     return Fail(expected, seen(observed, attempt)) if attempt else None
 
 
-def _refused(
-    observed: CallObserved, expected: str, *allowed: Refusal, facts: Facts, wrong: Impact = Impact.INTEROP
-) -> Verdict:
+def _refused(observed: CallObserved, expected: str, *allowed: Refusal) -> Verdict:
     """Demand that each attempt was refused in one of the allowed ways.
 
     A live session answered with 404 to a request whose credential is refused elsewhere with a challenge is legal:
@@ -72,20 +83,26 @@ def _refused(
     settled = bool(ways & set(allowed))
     for attempt in observed.attempts:
         match attempt.reading:
-            case Refused(how=how) if how in allowed or (facts.in_band and how is Refusal.TOOL_CHALLENGE):
+            case Refused(how=how) if how in allowed:
                 continue
-            case Refused(how=Refusal.NOT_SERVED) if settled and attempt.answer.status == 404:
+            case Refused(how=Refusal.NOT_SERVED) if settled and attempt.step == "call" and attempt.answer.status == 404:
                 continue
-            case Ambiguous(why=Doubt.SERVER_ERROR):
-                return Fail(expected, seen(observed, attempt), Impact.AVAILABILITY)
             case _:
-                return Fail(expected, seen(observed, attempt), wrong)
+                return _wrong(observed, attempt, expected)
     return Pass()
+
+
+def _refused_or_in_band(observed: CallObserved, facts: Facts, expected: str, *allowed: Refusal) -> Verdict:
+    """Allow the tool result with a challenge as well, where the contract lets it stand for a status."""
+    if not facts.in_band:
+        return _refused(observed, expected, *allowed)
+    expected = f'{expected}, or a tool result with _meta["mcp/www_authenticate"]'
+    return _refused(observed, expected, *allowed, Refusal.TOOL_CHALLENGE)
 
 
 def refused_as_invalid_token(observed: CallObserved, facts: Facts) -> Verdict:
     """A token that fails validation is answered 401 (RFC 6750 §3.1; MCP authorization, token handling)."""
-    return _refused(observed, '401 with error="invalid_token"', Refusal.UNAUTHORIZED, facts=facts)
+    return _refused_or_in_band(observed, facts, '401 with error="invalid_token"', Refusal.UNAUTHORIZED)
 
 
 def refused_for_missing_token(observed: CallObserved, facts: Facts) -> Verdict:
@@ -93,12 +110,13 @@ def refused_for_missing_token(observed: CallObserved, facts: Facts) -> Verdict:
     allowed = [Refusal.UNAUTHORIZED]
     if observed.offered:  # a token in the wrong place may also be called a malformed request
         allowed.append(Refusal.MALFORMED)
-    return _refused(observed, "401 with a challenge", *allowed, facts=facts)
+    expected = "401 with a challenge, or 400" if observed.offered else "401 with a challenge"
+    return _refused_or_in_band(observed, facts, expected, *allowed)
 
 
 def refused_as_malformed(observed: CallObserved, facts: Facts) -> Verdict:
     """Broken credentials are answered 400 or 401 (RFC 6750 §3.1, invalid_request)."""
-    return _refused(observed, "401, or 400", Refusal.UNAUTHORIZED, Refusal.MALFORMED, facts=facts)
+    return _refused_or_in_band(observed, facts, "401, or 400", Refusal.UNAUTHORIZED, Refusal.MALFORMED)
 
 
 def refused_without_fault(observed: CallObserved, facts: Facts) -> Verdict:
@@ -110,7 +128,7 @@ def refused_without_fault(observed: CallObserved, facts: Facts) -> Verdict:
         return doubt
     for attempt in observed.attempts:
         if not isinstance(attempt.reading, Refused):
-            return Fail(expected, seen(observed, attempt), Impact.AVAILABILITY)
+            return _wrong(observed, attempt, expected)
     return Pass()
 
 
@@ -121,17 +139,16 @@ def denied(observed: CallObserved, facts: Facts) -> Verdict:
         return broken
     if doubt := unsettled(observed):
         return doubt
+    advice: str | None = None
     for attempt in observed.attempts:
         match attempt.reading:
-            case Ambiguous(why=Doubt.SERVER_ERROR):
-                return Fail(expected, seen(observed, attempt), Impact.AVAILABILITY)
             case Ambiguous():
-                return Fail(expected, seen(observed, attempt), Impact.INTEROP)
+                return _wrong(observed, attempt, expected)
             case Refused(how=Refusal.TOOL_ERROR | Refusal.RPC_ERROR as how) if not facts.in_band:
-                return Pass(f"refused inside a 200 ({how.value}): a host cannot tell it from a failed tool")
+                advice = f"refused inside a 200 ({how.value}): a host cannot tell it from a failed tool"
             case _:
                 continue
-    return Pass()
+    return Pass(advice)
 
 
 def accepted(observed: CallObserved, facts: Facts) -> Verdict:
@@ -149,12 +166,13 @@ def refused_for_scope(observed: CallObserved, facts: Facts) -> Verdict:
     expected = '403 with error="insufficient_scope"'
     if observed.accepted:
         return Inconclusive("the operation ran; scope-missing-denied reports it")
-    return _refused(observed, expected, Refusal.FORBIDDEN, facts=facts)
+    return _refused_or_in_band(observed, facts, expected, Refusal.FORBIDDEN)
 
 
 def invalid_before_insufficient(observed: CallObserved, facts: Facts) -> Verdict:
     """A token that is invalid and also too weak is invalid first: 401 (MCP token handling)."""
-    return _refused(observed, "401, for the token is no longer valid", Refusal.UNAUTHORIZED, facts=facts)
+    expected = "401, for the token is no longer valid"
+    return _refused_or_in_band(observed, facts, expected, Refusal.UNAUTHORIZED)
 
 
 def one_order_only(observed: CallObserved, facts: Facts) -> Verdict:
@@ -163,8 +181,8 @@ def one_order_only(observed: CallObserved, facts: Facts) -> Verdict:
         return doubt
     for attempt in observed.attempts:
         if isinstance(attempt.reading, Ambiguous):
-            return Fail("400, 401, or the first line alone read", seen(observed, attempt), Impact.AVAILABILITY)
-    if all(isinstance(attempt.reading, Accepted) for attempt in observed.attempts):
+            return _wrong(observed, attempt, "400, 401, or the first line alone read")
+    if len(observed.attempts) > 1 and all(isinstance(attempt.reading, Accepted) for attempt in observed.attempts):
         return Fail("at most one order accepted", "the good token accepted behind a forged one, and before it")
     return Pass()
 
@@ -173,17 +191,22 @@ def foreign_origin_refused(observed: CallObserved, facts: Facts) -> Verdict:
     """A foreign Origin is refused (MCP transports, security warning): browsers reach loopback by DNS rebinding."""
     if doubt := unsettled(observed):
         return doubt
-    attempt = observed.accepted
-    if attempt is None:
-        return Pass()
-    if not facts.loopback:
-        return Pass("a foreign Origin is served; a public server may choose to")
-    return Fail("403", seen(observed, attempt))
+    advice: str | None = None
+    demands_403 = facts.revision is not None and facts.revision >= Revision.R2025_11_25
+    for attempt in observed.attempts:
+        match attempt.reading:
+            case Refused(how=how):
+                if how is not Refusal.FORBIDDEN and demands_403:
+                    advice = f"a foreign Origin is refused with {describe(attempt.answer)}; newer revisions say 403"
+            case Ambiguous():
+                return _wrong(observed, attempt, "403")
+            case Accepted() if facts.loopback or facts.endpoint.lower().startswith("http:"):
+                return Fail("403", seen(observed, attempt))
+            case Accepted():
+                advice = "a foreign Origin is served; a public server may choose to"
+    return Pass(advice)
 
 
 def refused_as_bad_request(observed: CallObserved, facts: Facts) -> Verdict:
     """A protocol version that does not exist is answered 400 (MCP transports, protocol version header)."""
-    return _refused(observed, "400", Refusal.MALFORMED, facts=facts)
-
-
-Predicate = Callable[[CallObserved, Facts], Verdict]
+    return _refused(observed, "400", Refusal.MALFORMED)

@@ -5,7 +5,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_auth_contract.judges.documents import private_members, strings_or_none, zero_members
+from mcp_auth_contract.judges.documents import private_members, shown, strings_or_none, zero_members
 from mcp_auth_contract.judges.facts import Facts
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth.document import read_json_object
@@ -59,7 +59,8 @@ _LISTS = (
     "authorization_details_types_supported",
     "dpop_signing_alg_values_supported",
 )
-_BOOLEANS = ("tls_client_certificate_bound_access_tokens", "dpop_bound_access_tokens_required")
+_DPOP_ONLY = "dpop_bound_access_tokens_required"
+_BOOLEANS = ("tls_client_certificate_bound_access_tokens", _DPOP_ONLY)
 _STRINGS = (
     "resource",
     "jwks_uri",
@@ -68,6 +69,8 @@ _STRINGS = (
     "resource_policy_uri",
     "resource_tos_uri",
 )
+_OTHER_MEDIA = "Accept: text/html"
+"""The label of a fetch that asks for what the document is not: 406 is an honest answer (RFC 9110 §15.5.7)."""
 _MISSING = "no metadata document was found; prm-served reports it"
 
 
@@ -127,12 +130,18 @@ def prm_content_type(observed: ResourceMetadataObserved, facts: Facts) -> Verdic
     if best is None:
         return Inconclusive(_MISSING)
     media = best.answer.media_type
+    if media.endswith("+json"):
+        return Pass(f"{media} instead of application/json; some clients refuse it")
     return Pass() if media == "application/json" else Fail("application/json", f"{media or 'no Content-Type'}")
 
 
 def prm_json_object(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
     """The body is one JSON object, each member once (RFC 9728 §3.2; RFC 8259 §4)."""
+    best = observed.best
+    # Another resource of the host may own the root: it counts only where a client would use it.
     for document in _sought(observed):
+        if best is not None and document is not best and document.where is Location.ROOT:
+            continue
         if document.answer.status == 200 and document.faults and _claims_json(document):
             return Fail("one JSON object", f"{', '.join(document.faults)} at {document.url}")
     return Pass() if observed.best else Inconclusive(_MISSING)
@@ -160,6 +169,8 @@ def prm_any_accept(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
     for label, answer in observed.accepts:
         if answer.status is None or answer.status == 429:
             return Inconclusive(f"{label}: {describe(answer)}")
+        if answer.status == 406 and label == _OTHER_MEDIA:
+            continue
         if answer.status != observed.best.answer.status:
             return Fail("the document", f"{describe(answer)} with {label}")
     return Pass()
@@ -170,12 +181,17 @@ def prm_path_location(observed: ResourceMetadataObserved, facts: Facts) -> Verdi
     value = _value(observed)
     if isinstance(value, Inconclusive):
         return value
-    path, root = observed.at(Location.PATH), observed.at(Location.ROOT)
+    path = observed.at(Location.PATH)
     if path is not None and path.found:
         return Pass()
+    # The published identifier may be a broader one than the endpoint, such as the bare origin.
     resource = value.get("resource")
-    if root is not None and root.found and isinstance(resource, str) and resource_of_well_known(root.url) == resource:
-        return Pass()
+    for document in _sought(observed):
+        named = resource_of_well_known(document.url) if document.found else None
+        if named is not None and resource in (named, f"{named}/"):
+            return Pass()
+    if path is not None and (path.answer.status is None or path.answer.status == 429):
+        return Inconclusive(f"{path.url}: {_said(path)}")
     return Fail(
         "the document with the path inserted after the well-known segment",
         path.url + ": " + _said(path) if path else "none",
@@ -225,13 +241,23 @@ _SOFT = (
 )
 
 
+def _is_web(identifier: str) -> bool:
+    return identifier.lower().startswith(("http://", "https://"))
+
+
+def _called(facts: Facts) -> str:
+    """The URL that clients call. A contract's audience may be a bare name, which no document repeats."""
+    return facts.resource if _is_web(facts.resource) else facts.endpoint
+
+
 def prm_resource_matches_endpoint(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
     """`resource` is the resource the client called, not another one (RFC 9728 §3.3, §7.3)."""
     resource = _resource(observed)
     if isinstance(resource, Inconclusive):
         return resource
-    if resource.startswith("http") and difference(facts.resource, resource) not in (Difference.NONE, *_SOFT):
-        return Fail(f'resource "{facts.resource}"', f'"{resource}"')
+    called = _called(facts)
+    if _is_web(resource) and difference(called, resource) not in (Difference.NONE, *_SOFT):
+        return Fail(f'resource "{called}"', f'"{resource}"')
     return Pass()
 
 
@@ -240,9 +266,10 @@ def prm_resource_identical(observed: ResourceMetadataObserved, facts: Facts) -> 
     resource = _resource(observed)
     if isinstance(resource, Inconclusive):
         return resource
-    differs = difference(facts.resource, resource)
+    called = _called(facts)
+    differs = difference(called, resource)
     if differs in _SOFT:
-        return Fail(f'resource "{facts.resource}"', f'"{resource}" ({differs.value}): strict clients refuse it')
+        return Fail(f'resource "{called}"', f'"{resource}" ({differs.value}): strict clients refuse it')
     return Pass()
 
 
@@ -259,8 +286,9 @@ def prm_resource_matches_location(observed: ResourceMetadataObserved, facts: Fac
         return Pass()  # prm-resource-present judges it
     if observed.best is path:
         return Pass()
-    if difference(facts.resource, resource) not in (Difference.NONE, *_SOFT):
-        return Fail(f'resource "{facts.resource}" at {path.url}', f'"{resource}"')
+    called = _called(facts)
+    if difference(called, resource) not in (Difference.NONE, *_SOFT):
+        return Fail(f'resource "{called}" at {path.url}', f'"{resource}"')
     return Pass()
 
 
@@ -288,6 +316,8 @@ def prm_authorization_servers(observed: ResourceMetadataObserved, facts: Facts) 
 
 def prm_issuer_form(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
     """Each entry is an issuer identifier: https, no query, no fragment (RFC 9728 §2; RFC 8414 §2)."""
+    if observed.best is None:
+        return Inconclusive(_MISSING)
     listed = strings_or_none(_member(observed, "authorization_servers"))
     if listed is None:
         return Inconclusive("no list of authorization servers to read")
@@ -314,13 +344,13 @@ def prm_member_types(observed: ResourceMetadataObserved, facts: Facts) -> Verdic
         return value
     for name in _LISTS:
         if value.get(name) is not None and strings_or_none(value[name]) is None:
-            return Fail(f"{name} as an array of strings", f"{value[name]!r}")
+            return Fail(f"{name} as an array of strings", shown(value[name]))
     for name in _BOOLEANS:
         if value.get(name) is not None and not isinstance(value[name], bool):
-            return Fail(f"{name} as a boolean", f"{value[name]!r}")
+            return Fail(f"{name} as a boolean", shown(value[name]))
     for name in _STRINGS:
         if value.get(name) is not None and not isinstance(value[name], str):
-            return Fail(f"{name} as a string", f"{value[name]!r}")
+            return Fail(f"{name} as a string", shown(value[name]))
     return Pass()
 
 
@@ -423,15 +453,15 @@ def _unverified(token: object) -> tuple[Mapping[str, Any] | None, Mapping[str, A
 
 
 def prm_dpop_consistent(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
-    """A resource that demands sender-constrained tokens refuses plain bearer ones (RFC 9728 §2; RFC 9449 §7)."""
+    """A resource that demands DPoP-bound tokens refuses plain bearer ones (RFC 9728 §2; RFC 9449 §7)."""
     value = _value(observed)
     if isinstance(value, Inconclusive):
         return value
-    demanded = [name for name in _BOOLEANS if value.get(name) is True]
-    if not demanded:
-        return NotApplicable("the document demands no sender-constrained tokens")
+    # tls_client_certificate_bound_access_tokens says that such tokens are served too, not that others are refused.
+    if value.get(_DPOP_ONLY) is not True:
+        return NotApplicable(f"the document demands no DPoP-bound tokens ({_DPOP_ONLY})")
     # This case is bracketed by its control, so a plain bearer token was accepted before and after.
-    return Fail("plain bearer tokens refused", f"{', '.join(demanded)} is true, and a plain bearer token is accepted")
+    return Fail("plain bearer tokens refused", f"{_DPOP_ONLY} is true, and a plain bearer token is accepted")
 
 
 def prm_locations_agree(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
@@ -458,9 +488,12 @@ def prm_unknown_path_404(observed: ResourceMetadataObserved, facts: Facts) -> Ve
     stray, best = observed.at(Location.STRAY), observed.best
     if best is None or best.value is None:
         return Inconclusive(_MISSING)
-    if stray is None or stray.value is None or not stray.found:
+    if stray is None or stray.answer.status is None or stray.answer.status == 429:
+        return Inconclusive(f"{stray.url}: {describe(stray.answer)}" if stray else "not looked for")
+    if stray.value is None or not stray.found:
         return Pass()
-    if stray.value.get("resource") == best.value.get("resource"):
+    named = best.value.get("resource")
+    if named is not None and stray.value.get("resource") == named:
         return Fail(
             "404 for a path that is no resource",
             f"{stray.answer.status} with the document of this one at {stray.url}",
@@ -478,15 +511,21 @@ def pointer_resolves(observed: ResourceMetadataObserved, facts: Facts) -> Verdic
     document = observed.at(Location.POINTER)
     if document is None or document.answer.status is None or document.answer.status == 429:
         return Inconclusive(f"{observed.pointer}: {describe(document.answer) if document else 'not fetched'}")
-    return Pass() if document.found else Fail("the metadata document", f"{_said(document)} at {observed.pointer}")
+    if not document.found:
+        return Fail("the metadata document", f"{_said(document)} at {observed.pointer}")
+    elsewhere = (Difference.ORIGIN, Difference.SCHEME)
+    if all(difference(known, observed.pointer) in elsewhere for known in (facts.endpoint, facts.resource)):
+        return Pass(f'resource_metadata is on another host than the endpoint: "{observed.pointer}"')
+    return Pass()
 
 
 def pointer_not_reflected(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
     """The pointer comes from configuration, not from X-Forwarded-Host (RFC 9728 §7.3)."""
     if observed.pointer is None:
         return NotApplicable("no challenge names resource_metadata")
-    if observed.reflected is None or observed.reflected.status is None:
-        return Inconclusive("the call with a foreign X-Forwarded-Host was not answered")
+    if observed.reflected is None or observed.reflected.status in (None, 429):
+        said = f": {describe(observed.reflected)}" if observed.reflected else ""
+        return Inconclusive(f"the call with a foreign X-Forwarded-Host was not answered{said}")
     if observed.reflected.status != 401:
         return NotApplicable(f"a foreign X-Forwarded-Host is not answered with 401: {describe(observed.reflected)}")
     pointer = observed.reflected.challenges.get("resource_metadata")

@@ -44,7 +44,7 @@ _CONTENT_TYPES = {
     "content_type_text": "text/plain",
     "content_type_form": "application/x-www-form-urlencoded",
     "content_type_missing": None,
-    "content_type_charset": "application/json; charset=utf-16",
+    "content_type_charset": "application/json; charset=utf-8",
 }
 
 
@@ -141,12 +141,9 @@ class _Knock:
         call = self._call()
         media = _CONTENT_TYPES[door]
         headers: list[HeaderPair] = [pair for pair in call.headers if pair[0] != "Content-Type"]
-        body = call.body
         if media is not None:
             headers.append(("Content-Type", media))
-            if "utf-16" in media:
-                body = call.body.decode().encode("utf-16-le")
-        answer = await self._send(Request("POST", self.bench.endpoint, tuple(headers), body, expects_id=call.id))
+        answer = await self._send(Request("POST", self.bench.endpoint, tuple(headers), call.body, expects_id=call.id))
         return DoorObserved(door, answer, read(answer))
 
     async def path(self, door: str) -> DoorObserved:

@@ -75,25 +75,38 @@ class Minter:
     keys: KeyFinder
     clock: Clock
     redactor: Redactor
-    _minted: dict[_Wish, Minted] = field(default_factory=dict)
+    _specs: dict[tuple[str, frozenset[str] | None], TokenSpec] = field(default_factory=dict)
+    _minted: dict[_Wish, tuple[TokenSpec, Minted]] = field(default_factory=dict)
 
     def spec(self, principal: str, scopes: frozenset[str] | None = None) -> TokenSpec:
-        """Return the valid spec for a principal; `scopes` replaces those of the contract."""
+        """Return the valid spec for a principal; `scopes` replaces those of the contract.
+
+        It stays the same for half of the tokens' lifetime, so that a faulty token is the twin of one that the server
+        has accepted, and no good token expires in the middle of a long run.
+        """
+        known = self._specs.get((principal, scopes))
+        if known is not None and self.clock() - known.now < self.profile.lifetime / 2:
+            return known
         identity = identity_of(principal, self.contract.principals[principal])
         given = None if scopes is None else tuple(sorted(scopes))
-        return good_token(self.profile, identity, self.key, self.clock(), scopes=given)
+        spec = good_token(self.profile, identity, self.key, self.clock(), scopes=given)
+        self._specs[principal, scopes] = spec
+        return spec
 
     def mint(
         self, principal: str, token: str, variant: str | None = None, scopes: frozenset[str] | None = None
     ) -> Minted:
         """Mint a token, "good" or with the named defect. Equal wishes get the same token."""
         wish = _Wish(principal, token, variant, scopes)
-        if wish not in self._minted:
-            defect = None if token == "good" else token  # noqa: S105  the name of the unbroken token
-            minted = mint_case(self.spec(principal, scopes), defect, variant, keys=self.keys)
-            self.redactor.register(minted.token, minted.label.rsplit("#", 1)[0])
-            self._minted[wish] = minted
-        return self._minted[wish]
+        spec = self.spec(principal, scopes)
+        known = self._minted.get(wish)
+        if known is not None and known[0] is spec:
+            return known[1]
+        defect = None if token == "good" else token  # noqa: S105  the name of the unbroken token
+        minted = mint_case(spec, defect, variant, keys=self.keys)
+        self.redactor.register(minted.token, minted.label.rsplit("#", 1)[0])
+        self._minted[wish] = (spec, minted)
+        return minted
 
     def variants(self, defect: str, principal: str) -> tuple[str, ...]:
         """Return the variants of a defect that make a difference for a principal's token; ("",) for a single form."""

@@ -149,7 +149,7 @@ DOORS: Mapping[str, str] = MappingProxyType(
         "content_type_text": "the message as text/plain",
         "content_type_form": "the message as application/x-www-form-urlencoded",
         "content_type_missing": "the message without a Content-Type",
-        "content_type_charset": "the message as application/json; charset=utf-16",
+        "content_type_charset": "the message as application/json; charset=utf-8",
     }
 )
 

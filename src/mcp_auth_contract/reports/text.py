@@ -41,7 +41,7 @@ def print_report(report: Report, console: Console) -> None:
 
 def _line(console: Console, text: str | Text, indent: int = 0) -> None:
     content = text if isinstance(text, Text) else Text(text)
-    console.print(Padding(content, (0, 0, 0, indent)), soft_wrap=False)
+    console.print(Padding(content, (0, 0, 0, indent), expand=False), soft_wrap=False)
 
 
 def _title(console: Console, text: str, colour: str) -> None:
@@ -61,7 +61,7 @@ def _head(report: Report, console: Console) -> None:
     if target.resource != target.url:
         _line(console, printable(f"resource  {target.resource}"))
     lost = [control for control in report.controls if not control.held]
-    for control in lost or report.controls[:1]:
+    for control in lost or report.controls[-1:]:
         state = "accepted" if control.held else "NOT ACCEPTED"
         text = f"control   {control.operation} as {control.principal}, {control.revision}: {state}, {control.observed}"
         _line(console, Text(printable(text), style="" if control.held else "bold red"))
@@ -101,7 +101,7 @@ def _broken(report: Report, results: Sequence[Result], console: Console) -> None
         _line(console, f"… and {len(results) - _SHOWN} more cases of {check.id}", 4)
     _line(console, f"why     {check.why}", 4)
     _line(console, f"fix     {check.remedy}", 4)
-    _line(console, f"source  {'; '.join(CITATIONS[key].title for key in check.cites)}", 4)
+    _line(console, f"source  {'; '.join(CITATIONS[key].label for key in check.cites)}", 4)
     _line(console, printable(f"again   {_again(report, results[0])}"), 4)
     by_hand = next((result.reproduce for result in results if result.reproduce), None)
     if by_hand:

@@ -132,7 +132,8 @@ class Run:
 
     async def _observe(self, cases: Sequence[Case]) -> None:
         """Ask what the cases ask, each question once, at most `jobs` at a time."""
-        tasks = [self._task(case.question) for case in cases if case.question is not None]
+        questions = [question for case in cases for question in (case.question, case.gate) if question is not None]
+        tasks = [self._task(question) for question in questions]
         if tasks:
             await asyncio.wait(set(tasks))
 
@@ -159,11 +160,20 @@ class Run:
             return
         observation = task.result()
         try:
-            outcome: Outcome = JUDGES[case.check.judge].decide(observation, self.facts(case))
+            outcome: Outcome = self._ungated(case) or JUDGES[case.check.judge].decide(observation, self.facts(case))
         except Exception as error:  # noqa: BLE001  a judge that breaks is a fault of the kit, told as error
             outcome = Error(self.fault(error))
         evidence = tuple(dict.fromkeys(answer.exchange for answer in answers_of(observation)))
         self._settle(case, outcome, evidence, self.reproduce(case, observation))
+
+    def _ungated(self, case: Case) -> Inconclusive | None:
+        """A case that needs a closed operation, on an open one: its own answer would name a fault it is not."""
+        if case.gate is None:
+            return None
+        observed = self._asked[case.gate].result()
+        if isinstance(observed, CallObserved) and observed.accepted is not None:
+            return Inconclusive("the operation is open without any token; challenge-missing-token-401 reports it")
+        return None
 
     def _settle(
         self, case: Case, outcome: Outcome, evidence: tuple[str, ...] = (), reproduce: str | None = None

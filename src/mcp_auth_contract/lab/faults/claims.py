@@ -91,7 +91,7 @@ def _expiry_with_a_day(claims: Claims, trust: Trust) -> None:
 
 def _scope_before_expiry(claims: Claims, trust: Trust) -> None:
     held = granted_scopes(claims, trust.settings)
-    if BASIC_SCOPE not in held:
+    if not held:
         raise InsufficientScope(frozenset({BASIC_SCOPE}), held)
     not_expired(claims, trust)
 
@@ -204,7 +204,7 @@ _AUDIENCE = (
     Fault(
         "audience-origin-accepted",
         "Any audience on the own origin is taken for the own one.",
-        ("token-audience-lookalike-refused",),
+        ("token-audience-lookalike-refused", "token-audience-wildcard-refused"),
         _verifying(audience=_one_audience(_same_origin)),
     ),
     Fault(

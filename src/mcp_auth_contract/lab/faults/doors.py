@@ -163,12 +163,14 @@ _MESSAGE_KINDS = (
     Fault("listen-open", "subscriptions/listen needs no token.",
           ("challenge-listen-gated",), _opened(_message(_method_is("subscriptions/listen")), _listen)),
     Fault("modern-era-open", "Requests of 2026-07-28 need no token, those of older revisions do.",
-          ("challenge-missing-token-401", "challenge-era-parity"), _opened(_message(_is_modern))),
+          ("challenge-missing-token-401", "challenge-era-parity", "challenge-discovery-gated", "challenge-listen-gated"),
+          _opened(_message(_is_modern))),
 )  # fmt: skip
 
 _PATHS = tuple(
     Fault(f"path-{name}-open", f"The gate does not know the path {shown}.",
-          ("challenge-path-variant-gated",), _opened(_spelt(test)))
+          ("challenge-path-variant-gated", *(("token-in-query-refused",) if name == "query" else ())),
+          _opened(_spelt(test)))
     for name, shown, test in (
         ("trailing-slash", f"{ENDPOINT}/", lambda target: target == f"{ENDPOINT}/"),
         ("double-slash", f"/{ENDPOINT}", lambda target: target == f"/{ENDPOINT}"),
@@ -187,7 +189,7 @@ _TYPES = tuple(
         ("text", "text/plain", lambda media: media.startswith("text/plain")),
         ("form", "a form", lambda media: media.startswith("application/x-www-form-urlencoded")),
         ("missing", "nothing in particular", lambda media: media == ""),
-        ("charset", "UTF-16", lambda media: "charset=utf-16" in media),
+        ("charset", "JSON with a charset", lambda media: "charset=" in media),
     )
 )  # fmt: skip
 

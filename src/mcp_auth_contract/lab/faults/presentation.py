@@ -207,9 +207,11 @@ _SCHEMES = (
     Fault("empty-credentials-accepted", "A Bearer without a token is let in.",
           ("token-empty-credentials-refused",), _identity(_empty_credentials)),
     Fault("opaque-token-accepted", "Any string that is not a JWT is let in.",
-          ("token-malformed-refused",), _identity(_opaque)),
+          ("token-malformed-refused", "token-signature-segment-missing-refused", "token-oversized-refused"),
+          _identity(_opaque)),
     Fault("token-optional", "Without a token the caller is a default user.",
-          ("challenge-missing-token-401",), _identity(_no_token_needed)),
+          ("challenge-missing-token-401", "challenge-discovery-gated", "challenge-listen-gated"),
+          _identity(_no_token_needed)),
 )  # fmt: skip
 
 _FROM_PROXIES = ("x-forwarded-access-token", "x-forwarded-authorization", "proxy-authorization")

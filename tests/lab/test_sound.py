@@ -1,0 +1,57 @@
+"""The sound sample server is green in each revision, and so is every legal variant."""
+
+import pytest
+
+from lab.lab_runs import CHECKS, run_lab
+from mcp_auth_contract.execute import Options
+from mcp_auth_contract.issuer import EmbeddedIssuer
+from mcp_auth_contract.lab.variants import Variant
+from mcp_auth_contract.model import Error, Fail, Inconclusive, Revision
+from mcp_auth_contract.runner import Report
+
+
+def blemishes(report: Report) -> list[str]:
+    bad = (Fail, Error, Inconclusive)
+    return [result.sentence for result in report.results if isinstance(result.outcome, bad)]
+
+
+def test_the_sound_server_passes_everything(issuer: EmbeddedIssuer) -> None:
+    report = run_lab(issuer)
+    assert blemishes(report) == []
+    assert report.gate.exit_code == 0
+    assert len(report.target.revisions) == 4
+
+
+@pytest.mark.parametrize("revision", Revision)
+def test_the_sound_server_passes_everything_in_each_revision(revision: Revision, issuer: EmbeddedIssuer) -> None:
+    report = run_lab(issuer, edits=[("[target]", f'[target]\nrevisions = ["{revision}"]')])
+    assert blemishes(report) == []
+
+
+def test_the_sound_server_passes_everything_on_every_revision_at_once(issuer: EmbeddedIssuer) -> None:
+    report = run_lab(issuer, options=Options(checks=CHECKS, environ={}, every_revision=True))
+    assert blemishes(report) == []
+
+
+_DISCOVERY = ("initialize", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list")
+_PUBLIC = [*_DISCOVERY, "server/discover"]
+_SINCE_2025_11_25 = ("[target]", '[target]\nrevisions = ["2026-07-28", "2025-11-25"]')
+
+EDITS: dict[Variant, list[tuple[str, str]]] = {
+    # Revision 2025-06-18 knows the path-inserted location only, so these are legal in newer revisions alone.
+    Variant.ROOT_METADATA: [_SINCE_2025_11_25],
+    Variant.HEADER_ONLY_METADATA: [_SINCE_2025_11_25],
+    Variant.SCP_LIST: [("[claims]", '[claims]\nscope = "scp"\nscope_format = "list"')],
+    Variant.PUBLIC_DISCOVERY: [("[policy]", f"[policy]\npublic = {_PUBLIC}")],
+    Variant.TOOL_CHALLENGE: [("[policy]", f'[policy]\nchallenge = "tool"\npublic = {_PUBLIC}')],
+    Variant.LEEWAY_60: [("leeway = 0", "leeway = 60")],
+    Variant.ANY_TYP: [("[claims]", '[claims]\ntyp = "JWT"')],
+}
+"""What a contract has to say about a variant; a contract tells the truth about its server."""
+
+
+@pytest.mark.parametrize("variant", Variant)
+def test_a_legal_variant_stays_green(variant: Variant, issuer: EmbeddedIssuer) -> None:
+    report = run_lab(issuer, variants=[variant], edits=EDITS.get(variant, []))
+    assert blemishes(report) == []
+    assert report.gate.exit_code == 0

@@ -1,0 +1,155 @@
+"""No judge without an example that it fails, and one that it lets pass."""
+
+import pytest
+from unit.judges.failing import FAILING
+from unit.judges.literals import (
+    ORIGIN,
+    POINTER,
+    SERVER,
+    altered,
+    answer,
+    at_pointer,
+    call,
+    door,
+    judged,
+    preflight,
+    resource,
+    result,
+    server,
+    servers,
+)
+
+from mcp_auth_contract.judges import JUDGES
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
+from mcp_auth_contract.observations import (
+    Accepted,
+    Attempt,
+    AuthorizationServersObserved,
+    CallObserved,
+    DoorObserved,
+    ParityObserved,
+    PreflightObserved,
+    Refusal,
+    Refused,
+    ResourceMetadataObserved,
+    SessionEndObserved,
+)
+
+BEARER = f'Bearer error="invalid_token", scope="invoices:read", {POINTER}'
+WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'
+UNAUTHORIZED = answer(401, BEARER)
+
+SOUND_CALLS = {
+    "accepted": call(result()),
+    "discover_answers": call(result(supportedVersions=["2026-07-28"])),
+    "one_order_only": call(result(), answer(401, BEARER)),
+    "refused_as_bad_request": call(answer(400)),
+    "refused_for_scope": call(answer(403, WEAK)),
+    "scope_challenge_error": call(answer(403, WEAK)),
+    "scope_challenge_metadata": call(answer(403, WEAK)),
+    "scope_challenge_names_missing": call(answer(403, WEAK)),
+}
+SOUND = {
+    CallObserved: call(UNAUTHORIZED, UNAUTHORIZED),
+    DoorObserved: door(UNAUTHORIZED),
+    SessionEndObserved: SessionEndObserved(
+        session=True, ended=UNAUTHORIZED, after=Attempt("in the session", "call", result(), Accepted())
+    ),
+    ParityObserved: ParityObserved(
+        (
+            (Revision.R2025_11_25, UNAUTHORIZED, Refused(Refusal.UNAUTHORIZED)),
+            (Revision.R2026_07_28, UNAUTHORIZED, Refused(Refusal.UNAUTHORIZED)),
+        )
+    ),
+    PreflightObserved: preflight(
+        204,
+        answer(
+            401,
+            BEARER,
+            headers=(
+                ("access-control-allow-origin", ORIGIN),
+                ("access-control-expose-headers", "Mcp-Session-Id, WWW-Authenticate"),
+            ),
+        ),
+        ("access-control-allow-origin", ORIGIN),
+    ),
+    ResourceMetadataObserved: resource(
+        at_pointer(),
+        accepts=(("Accept: */*", answer(200)),),
+        reflected=answer(401, BEARER),
+    ),
+    AuthorizationServersObserved: servers(
+        server(
+            altered(SERVER, protected_resources=["https://mcp.example.com/mcp"]),
+            jwks={"keys": [{"kid": "a", "kty": "RSA", "n": "x", "e": "AQAB"}, {"kid": "b"}]},
+            versioned=answer(200),
+        )
+    ),
+}
+QUIET_ON_THE_SOUND = {
+    "prm_no_private_keys",
+    "prm_signed_metadata",
+    "prm_dpop_consistent",
+    "as_signing_algs",
+    "prm_unknown_path_404",
+    "prm_path_location",
+}
+"""Judges whose question the sound example does not raise; their passing cases stand in their own tests."""
+
+
+def test_every_judge_has_a_failing_example_and_no_example_is_of_a_lost_judge() -> None:
+    assert set(FAILING) == set(JUDGES)
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_a_judge_fails_its_failing_example_and_says_what_it_expected_and_saw(name: str) -> None:
+    observed, known = FAILING[name]
+    verdict = JUDGES[name].decide(observed, known)
+    assert isinstance(verdict, Fail)
+    assert verdict.expected
+    assert verdict.observed
+    assert verdict.expected != verdict.observed
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_an_example_is_of_the_kind_that_its_judge_observes(name: str) -> None:
+    assert isinstance(FAILING[name][0], JUDGES[name].observes)
+
+
+@pytest.mark.parametrize("name", sorted(set(JUDGES) - QUIET_ON_THE_SOUND))
+def test_a_judge_lets_the_sound_example_pass_without_advice(name: str) -> None:
+    observed = SOUND_CALLS.get(name) or SOUND[JUDGES[name].observes]  # type: ignore[index]
+    assert judged(name, observed) == Pass()
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_a_judge_has_its_own_name_and_a_sentence(name: str) -> None:
+    judge = JUDGES[name]
+    assert judge.name == name == judge.decide.__name__
+    assert judge.decide.__doc__
+
+
+CALL_JUDGES = sorted(name for name, judge in JUDGES.items() if judge.observes is CallObserved)
+
+
+@pytest.mark.parametrize("name", CALL_JUDGES)
+@pytest.mark.parametrize(
+    "silent", [answer(None), answer(429, headers=(("retry-after", "7"),))], ids=["no answer", "rate limit"]
+)
+def test_a_call_without_an_answer_proves_nothing(name: str, silent: object) -> None:
+    assert isinstance(judged(name, call(silent)), Inconclusive)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", CALL_JUDGES)
+def test_a_call_that_was_never_sent_proves_nothing(name: str) -> None:
+    assert isinstance(judged(name, CallObserved("get_invoice", ())), Inconclusive)
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for name in CALL_JUDGES if name.startswith(("refused_", "denied", "invalid_", "one_", "foreign")))
+)
+def test_a_server_error_refuses_nothing_and_is_a_matter_of_availability(name: str) -> None:
+    verdict = judged(name, call(answer(500)))
+    assert isinstance(verdict, Fail)
+    assert verdict.impact is Impact.AVAILABILITY
+    assert verdict.observed == "500"
