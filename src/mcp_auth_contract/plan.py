@@ -43,7 +43,8 @@ class Base:
 class Case:
     """One check applied to one place.
 
-    `gate` is a call without a token that must be refused for the case to mean anything. `settled` is the reason why it is not applicable, known before it runs.
+    `gate` is a call without a token that must be refused for the case to mean anything. `settled` is the reason why
+    it is not applicable, known before it runs.
     """
 
     id: str

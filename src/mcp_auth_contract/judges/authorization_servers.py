@@ -131,8 +131,8 @@ def _each(observed: AuthorizationServersObserved, facts: Facts, judge: Judgement
     for server, value in found:
         verdict = judge(server, value, facts)
         match verdict:
-            case Fail(expected=expected, observed=said):
-                return Fail(expected, f"{said} ({server.issuer})")
+            case Fail(expected=expected, observed=said, impact=impact):
+                return Fail(expected, f"{said} ({server.issuer})", impact)
             case Pass(advice=text) if text:
                 advice.append(text)
             case _:

@@ -1,7 +1,7 @@
 """Is every way into the endpoint closed without a token, in every era?"""
 
 from mcp_auth_contract.judges.facts import Facts
-from mcp_auth_contract.judges.refusals import milder, unsettled
+from mcp_auth_contract.judges.refusals import unsettled
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.observations import (
     Accepted,
@@ -80,8 +80,11 @@ def discovery_gated(observed: CallObserved, facts: Facts) -> Verdict:
             f"{describe(attempt.answer)} without a token",
         )
     for attempt in observed.attempts:
-        if isinstance(attempt.reading, Ambiguous):
-            return Fail("401", describe(attempt.answer), milder(attempt.reading))
+        match attempt.reading:
+            case Ambiguous(why=Doubt.SERVER_ERROR):
+                return Fail("401", describe(attempt.answer), Impact.AVAILABILITY)
+            case _:  # a login page gives nothing away; that it is no 401 is challenge-missing-token-401's question
+                continue
     return Pass()
 
 

@@ -110,7 +110,7 @@ def _check_envelope(lab: "Lab", incoming: Incoming, message: Mapping[str, Any]) 
         raise RpcRefused(rpc.HEADER_MISMATCH, "MCP-Protocol-Version is missing", status=400)
     if not isinstance(meta.get(META_VERSION), str) or not isinstance(meta.get(META_CAPABILITIES), dict):
         raise RpcRefused(rpc.INVALID_PARAMS, f"_meta needs {META_VERSION} and {META_CAPABILITIES}", status=400)
-    if header != meta[META_VERSION]:
+    if not lab.behaviour.protocol.version_mirrored(header, meta[META_VERSION]):
         raise RpcRefused(rpc.HEADER_MISMATCH, "MCP-Protocol-Version does not match _meta", status=400)
     _check_version_header(lab, incoming)
 

@@ -1,5 +1,6 @@
 """Which era a message belongs to, and the steps in which eras may deviate."""
 
+import operator
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ class Protocol:
     legacy_answer: Callable[[Sequence[Mapping[str, Any]], bool, Mapping[str, str]], Response]
     version_known: Callable[[str, Sequence[Revision]], bool]
     mirrored: Callable[[Incoming, Mapping[str, Any]], None]
+    version_mirrored: Callable[[str, str], bool]
     cache_scope: str = "private"
 
     @property
@@ -115,4 +117,5 @@ SOUND = Protocol(
     legacy_answer=as_json,
     version_known=version_spoken,
     mirrored=check_mirrored_headers,
+    version_mirrored=operator.eq,
 )

@@ -88,7 +88,8 @@ def _refusal(status: int) -> Refusal:
 def _read_success(answer: Answer, *, expects_reply: bool) -> Reading:
     reply = answer.reply
     if reply is None:
-        return Ambiguous(Doubt.UNREADABLE) if expects_reply else Accepted()
+        # A page for people, such as a login form, is no answer to any MCP request.
+        return Ambiguous(Doubt.UNREADABLE) if expects_reply or answer.media_type == "text/html" else Accepted()
     if "error" in reply:
         return Refused(Refusal.RPC_ERROR)
     result = reply.get("result")

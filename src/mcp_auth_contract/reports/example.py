@@ -74,7 +74,8 @@ def example_exchange(check: Check) -> str:
         case "parity":
             return f"the same call without a token in each revision\n\n{_MISSING}"
         case "door":
-            return f"{DOORS[check.variants[0]]}, without a token\n\n{_MISSING}\n\nor 404 or 405 where there is no such door"
+            door = f"{DOORS[check.variants[0]]}, without a token"
+            return f"{door}\n\n{_MISSING}\n\nor 404 or 405 where there is no such door"
         case _:
             return f"{_request(check)}\n\n{_answer(check)}"
 

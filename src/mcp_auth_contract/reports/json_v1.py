@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Pass, outcome_name
+from mcp_auth_contract.reports.plain import encodable
 from mcp_auth_contract.runner.result import Report, Result
 
 __all__ = ["ReportV1", "render_json", "report_schema"]
@@ -63,7 +64,8 @@ class CitationV1(_Part):
     """The sentence of a specification that a check enforces."""
 
     key: str
-    title: str
+    label: str = Field(description="The reference as prose, such as RFC 9728 §3.3.")
+    title: str = Field(description="The heading of the section.")
     url: str
 
 
@@ -108,6 +110,7 @@ class ReportV1(_Part):
     started: str = Field(description="RFC 3339, UTC.")
     duration_s: float
     interrupted: bool
+    notes: list[str] = Field(description="What a reader should know about the run, such as a clock that is off.")
     gate: GateV1
     counts: CountsV1
     controls: list[ControlV1]
@@ -115,7 +118,7 @@ class ReportV1(_Part):
     exchanges: dict[str, dict[str, Any]] = Field(description="Redacted HTTP exchanges by id.")
 
 
-def _result(result: Result) -> ResultV1:
+def _result(result: Result) -> dict[str, Any]:
     expected: str | None = None
     observed: str | None = None
     reason: str | None = None
@@ -128,64 +131,66 @@ def _result(result: Result) -> ResultV1:
         case Pass(advice=advice):
             pass
     check = result.check
-    return ResultV1.model_validate(
-        {
-            "check": check.id,
-            "case": result.case,
-            "title": check.title,
-            "revision": result.revision.value if result.revision else None,
-            "level": check.level.value,
-            "impact": result.impact,
-            "outcome": outcome_name(result.outcome),
-            "expected": expected,
-            "observed": observed,
-            "reason": reason,
-            "advice": advice,
-            "citations": [
-                {"key": key, "title": CITATIONS[key].title, "url": CITATIONS[key].url} for key in check.cites
-            ],
-            "remedy": check.remedy,
-            "reproduce": result.reproduce,
-            "evidence": list(result.evidence),
-        }
-    )
+    return {
+        "check": check.id,
+        "case": result.case,
+        "title": check.title,
+        "revision": result.revision.value if result.revision else None,
+        "level": check.level.value,
+        "impact": result.impact,
+        "outcome": outcome_name(result.outcome),
+        "expected": expected,
+        "observed": observed,
+        "reason": reason,
+        "advice": advice,
+        "citations": [
+            {"key": key, "label": CITATIONS[key].label, "title": CITATIONS[key].title, "url": CITATIONS[key].url}
+            for key in check.cites
+        ],
+        "remedy": check.remedy,
+        "reproduce": result.reproduce,
+        "evidence": list(result.evidence),
+    }
 
 
 def render_json(report: Report) -> str:
     """Render a report as JSON version 1, ending with a line break."""
     target = report.target
     value = ReportV1.model_validate(
-        {
-            "kit": {"version": report.kit_version},
-            "contract": report.contract,
-            "target": {
-                "url": target.url,
-                "resource": target.resource,
-                "revisions": [revision.value for revision in target.revisions],
-                "server": {"name": target.name, "version": target.version},
-            },
-            "started": report.started,
-            "duration_s": round(report.duration_s, 3),
-            "interrupted": report.interrupted,
-            "gate": {
-                "open": report.gate.open,
-                "exit_code": report.gate.exit_code,
-                "reasons": list(report.gate.reasons),
-            },
-            "counts": report.counts,
-            "controls": [
-                {
-                    "operation": control.operation,
-                    "principal": control.principal,
-                    "revision": control.revision.value,
-                    "held": control.held,
-                    "observed": control.observed,
-                }
-                for control in report.controls
-            ],
-            "results": [_result(result) for result in report.results],
-            "exchanges": _cited(report),
-        }
+        encodable(
+            {
+                "kit": {"version": report.kit_version},
+                "contract": report.contract,
+                "target": {
+                    "url": target.url,
+                    "resource": target.resource,
+                    "revisions": [revision.value for revision in target.revisions],
+                    "server": {"name": target.name, "version": target.version},
+                },
+                "started": report.started,
+                "duration_s": round(report.duration_s, 3),
+                "interrupted": report.interrupted,
+                "notes": list(report.notes),
+                "gate": {
+                    "open": report.gate.open,
+                    "exit_code": report.gate.exit_code,
+                    "reasons": list(report.gate.reasons),
+                },
+                "counts": report.counts,
+                "controls": [
+                    {
+                        "operation": control.operation,
+                        "principal": control.principal,
+                        "revision": control.revision.value,
+                        "held": control.held,
+                        "observed": control.observed,
+                    }
+                    for control in report.controls
+                ],
+                "results": [_result(result) for result in report.results],
+                "exchanges": _cited(report),
+            }
+        )
     )
     return json.dumps(value.model_dump(by_alias=True), indent=1, ensure_ascii=True) + "\n"
 
@@ -197,8 +202,13 @@ def _cited(report: Report) -> dict[str, Mapping[str, Any]]:
 
 
 def report_schema() -> str:
-    """Return the JSON Schema of version 1, as published in docs/report-v1.schema.json."""
-    schema = ReportV1.model_json_schema(by_alias=True)
+    """Return the JSON Schema of version 1, as published in docs/report-v1.schema.json.
+
+    It admits members that it does not know, for version 1 may still gain some.
+    """
+    schema = ReportV1.model_json_schema(by_alias=True, mode="serialization")
+    for part in (schema, *schema["$defs"].values()):
+        part.pop("additionalProperties")
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "mcp-auth-contract report, version 1"
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"

@@ -1,7 +1,7 @@
 """JUnit XML, one test case per case, for continuous integration."""
 
 from itertools import groupby
-from xml.etree import ElementTree as xml
+from xml.etree import ElementTree
 
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Pass
 from mcp_auth_contract.reports.plain import printable
@@ -9,32 +9,43 @@ from mcp_auth_contract.runner.result import Report, Result
 
 __all__ = ["render_junit"]
 
+_LINE = 8000
+"""Long enough for a command line, which is worth nothing when it is cut."""
+
 
 def render_junit(report: Report) -> str:
     """Render a report as JUnit XML.
 
     What shuts the gate is a failure; a broken recommendation and a clause that does not apply are skipped with their
-    reason; an inconclusive case is an error if it binds, for JUnit knows no third state.
+    reason; an inconclusive case is an error if it binds, for JUnit knows no third state. A gate that is shut although
+    no case shows it (an interrupted run, no case at all) is an error of its own.
     """
-    suites = xml.Element("testsuites", name="mcp-auth-contract", time=f"{report.duration_s:.3f}")
+    suites = ElementTree.Element("testsuites", name="mcp-auth-contract", time=f"{report.duration_s:.3f}")
     ordered = sorted(report.results, key=lambda result: result.check.family)
     for family, grouped in groupby(ordered, key=lambda result: result.check.family):
         cases = list(grouped)
-        suite = xml.SubElement(suites, "testsuite", name=family, timestamp=report.started)
+        suite = ElementTree.SubElement(suites, "testsuite", name=family, timestamp=report.started)
         elements = [_case(suite, report, result) for result in cases]
         suite.set("tests", str(len(cases)))
         for counted, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             suite.set(counted, str(sum(1 for element in elements if element.find(tag) is not None)))
+    shown = any(suites.find(f".//{tag}") is not None for tag in ("failure", "error"))
+    if not report.gate.open and not shown:
+        suite = ElementTree.SubElement(suites, "testsuite", name="gate", timestamp=report.started)
+        case = ElementTree.SubElement(suite, "testcase", classname="mcp_auth_contract.gate", name="gate")
+        _add(case, "error", "gate", "; ".join(report.gate.reasons), "")
+        for counted, number in (("tests", 1), ("failures", 0), ("errors", 1), ("skipped", 0)):
+            suite.set(counted, str(number))
     for counted in ("tests", "failures", "errors", "skipped"):
         suites.set(counted, str(sum(int(suite.get(counted, "0")) for suite in suites)))
-    xml.indent(suites)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + xml.tostring(suites, encoding="unicode") + "\n"
+    ElementTree.indent(suites)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, encoding="unicode") + "\n"
 
 
-def _case(suite: xml.Element, report: Report, result: Result) -> xml.Element:
+def _case(suite: ElementTree.Element, report: Report, result: Result) -> ElementTree.Element:
     revision = f" ({result.revision})" if result.revision else ""
     name = printable(f"{result.case}{revision}")
-    case = xml.SubElement(suite, "testcase", classname=f"mcp_auth_contract.{result.check.family}", name=name)
+    case = ElementTree.SubElement(suite, "testcase", classname=f"mcp_auth_contract.{result.check.family}", name=name)
     binds = report.gate.binds(result)
     match result.outcome:
         case Fail():
@@ -48,20 +59,20 @@ def _case(suite: xml.Element, report: Report, result: Result) -> xml.Element:
             _add(case, "error", "fault in the kit", reason, "")
         case Pass(advice=advice):
             if advice:
-                xml.SubElement(case, "system-out").text = printable(advice)
+                ElementTree.SubElement(case, "system-out").text = printable(advice)
     return case
 
 
 def _details(result: Result) -> str:
     lines = [result.check.title, result.sentence, f"remedy: {result.check.remedy}"]
     if result.reproduce:
-        lines.append(f"again: {result.reproduce}")
+        lines.append(f"by hand: {result.reproduce}")
     return "\n".join(lines)
 
 
-def _add(case: xml.Element, tag: str, kind: str, message: str, text: str) -> None:
-    element = xml.SubElement(case, tag, message=printable(message))
+def _add(case: ElementTree.Element, tag: str, kind: str, message: str, text: str) -> None:
+    element = ElementTree.SubElement(case, tag, message=printable(message))
     if tag != "skipped":
         element.set("type", kind)
     if text:
-        element.text = "\n".join(printable(line) for line in text.splitlines())
+        element.text = "\n".join(printable(line, limit=_LINE) for line in text.splitlines())

@@ -1,10 +1,10 @@
 """The terminal report: what was tried, what held, what broke, what could not be seen, and what to do."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from mcp_auth_contract.citations import CITATIONS
@@ -17,6 +17,12 @@ __all__ = ["print_report"]
 _SHOWN = 4
 """Cases shown for one broken check; the rest are counted, the JSON report has them all."""
 
+_HEAD = 10
+_LABEL = 9
+_NARROWEST = 24
+_COMMAND_LIMIT = 8000
+_SAMPLE = "(the built-in sample)"
+
 
 def print_report(report: Report, console: Console) -> None:
     """Print the whole report on a console."""
@@ -26,11 +32,11 @@ def print_report(report: Report, console: Console) -> None:
     milder = [result for result in broken if not report.gate.binds(result)]
     _errors(report, console)
     if binding:
-        _title(console, "Broke", "red")
+        _title(console, "Broken (shuts the gate)", "red")
         for results in _by_check(binding):
             _broken(report, results, console)
     if milder:
-        _title(console, "Recommended, and not followed (does not shut the gate)", "yellow")
+        _title(console, "Recommended, but not followed (does not shut the gate)", "yellow")
         for results in _by_check(milder):
             _recommended(results, console)
     _unseen(report, console)
@@ -39,44 +45,72 @@ def print_report(report: Report, console: Console) -> None:
     _gate(report, console)
 
 
-def _line(console: Console, text: str | Text, indent: int = 0) -> None:
-    content = text if isinstance(text, Text) else Text(text)
-    console.print(Padding(content, (0, 0, 0, indent), expand=False), soft_wrap=False)
+def _line(console: Console, text: str, indent: int = 0, style: str = "", hang: int = 0) -> None:
+    """Print text between words; lines after the first stand `hang` columns further in."""
+    room = max(console.width - indent - hang, _NARROWEST)
+    words = Text(printable(text), style=style)
+    # Rich folds a word that is too long, which would break an identifier or a URL for whoever copies it.
+    for number, line in enumerate(words.wrap(console, room, overflow="ignore")):
+        line.rstrip()
+        console.print(Text(" " * (indent + (hang if number else 0))) + line, soft_wrap=True)
+
+
+def _labelled(console: Console, label: str, text: str, indent: int, width: int, style: str = "") -> None:
+    """Print text behind a label, its further lines below its first."""
+    room = max(console.width - indent - width, _NARROWEST)
+    for number, line in enumerate(Text(printable(text), style=style).wrap(console, room, overflow="ignore")):
+        line.rstrip()
+        head = f"{label:<{width}}" if not number else " " * width
+        console.print(Text(" " * indent) + Text(head, style=style or "dim") + line, soft_wrap=True)
+
+
+def _command(console: Console, label: str, command: str) -> None:
+    """Print a command on one line however long, so that it can be copied."""
+    safe = printable(command, limit=_COMMAND_LIMIT)
+    console.print(Text("    ") + Text(f"{label:<{_LABEL}}", style="dim") + Text(safe), soft_wrap=True)
 
 
 def _title(console: Console, text: str, colour: str) -> None:
     console.print()
-    _line(console, Text(text, style=f"bold {colour}"))
+    _line(console, text, style=f"bold {colour}")
 
 
 def _head(report: Report, console: Console) -> None:
     target = report.target
     server = f"{target.name or 'unnamed server'}{f' {target.version}' if target.version else ''}"
-    _line(console, Text(f"mcp-auth-contract {report.kit_version}", style="bold"))
-    _line(console, f"contract  {report.contract}")
-    _line(
-        console,
-        printable(f"target    {target.url} ({server}; {', '.join(target.revisions) or 'revision unknown'})"),
-    )
+    _line(console, f"mcp-auth-contract {report.kit_version}", style="bold")
+
+    def say(label: str, text: str, style: str = "") -> None:
+        _labelled(console, label, text, 0, _HEAD, style)
+
+    say("contract", report.contract)
+    say("target", f"{target.url} ({server}; MCP {', '.join(target.revisions) or 'revision unknown'})")
     if target.resource != target.url:
-        _line(console, printable(f"resource  {target.resource}"))
+        say("resource", target.resource)
     lost = [control for control in report.controls if not control.held]
     for control in lost or report.controls[-1:]:
-        state = "accepted" if control.held else "NOT ACCEPTED"
-        text = f"control   {control.operation} as {control.principal}, {control.revision}: {state}, {control.observed}"
-        _line(console, Text(printable(text), style="" if control.held else "bold red"))
+        state = "accepted" if control.held else "NOT ACCEPTED, so no refusal can be believed"
+        text = f"{control.operation} as {control.principal}, MCP {control.revision}: {state} ({control.observed})"
+        say("control", text, "" if control.held else "bold red")
     for note in report.notes:
-        _line(console, f"note      {note}")
+        say("note", note)
     counts = report.counts
     tried = len(report.results) - counts["not_applicable"]
     checks = len({result.check.id for result in report.results if not isinstance(result.outcome, NotApplicable)})
-    requests = f", {len(report.exchanges)} requests" if report.exchanges else ""
+    requests = f", {_many(len(report.exchanges), 'request')}" if report.exchanges else ""
+    state = " before it was interrupted" if report.interrupted else ""
     console.print()
-    _line(console, f"tried     {tried} cases of {checks} checks{requests} in {report.duration_s:.1f} s")
-    _line(console, Text(f"held      {counts['pass']}", style="green"))
-    _line(console, Text(f"broke     {_levels(report)}", style="red" if counts["fail"] else ""))
-    _line(console, Text(f"not seen  {counts['inconclusive']}", style="yellow" if counts["inconclusive"] else ""))
-    _line(console, f"n/a       {counts['not_applicable']}")
+    say("tried", f"{_many(tried, 'case')} of {_many(checks, 'check')}{requests} in {report.duration_s:.1f} s{state}")
+    say("held", str(counts["pass"]), "green")
+    say("broke", _levels(report), "red" if counts["fail"] else "")
+    say("not seen", str(counts["inconclusive"]), "yellow" if counts["inconclusive"] else "")
+    if counts["error"]:
+        say("faults", f"{counts['error']} in the kit itself", "magenta")
+    say("n/a", str(counts["not_applicable"]))
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _levels(report: Report) -> str:
@@ -94,48 +128,59 @@ def _broken(report: Report, results: Sequence[Result], console: Console) -> None
     check = results[0].check
     impacts = ", ".join(dict.fromkeys(result.impact for result in results))
     console.print()
-    _line(console, Text.assemble((check.level.value, "bold"), f"  {impacts}  ", (check.title, "bold")), 2)
+    _line(console, f"{check.level.value}  {check.title} ({impacts})", 2, "bold", hang=len(check.level.value) + 2)
     for result in results[:_SHOWN]:
-        _line(console, printable(f"{_where(result)}{result.sentence}"), 4)
+        _line(console, _told(result), 4, hang=2)
     if len(results) > _SHOWN:
-        _line(console, f"… and {len(results) - _SHOWN} more cases of {check.id}", 4)
-    _line(console, f"why     {check.why}", 4)
-    _line(console, f"fix     {check.remedy}", 4)
-    _line(console, f"source  {'; '.join(CITATIONS[key].label for key in check.cites)}", 4)
-    _line(console, printable(f"again   {_again(report, results[0])}"), 4)
+        _line(console, f"… and {_many(len(results) - _SHOWN, 'more case')} of {check.id}", 4)
+    _labelled(console, "why", check.why, 4, _LABEL)
+    _labelled(console, "fix", check.remedy, 4, _LABEL)
+    _labelled(console, "source", "; ".join(CITATIONS[key].label for key in check.cites), 4, _LABEL)
+    _command(console, "again", _again(report, results[0]))
     by_hand = next((result.reproduce for result in results if result.reproduce), None)
     if by_hand:
-        _line(console, printable(f"by hand {by_hand}", limit=4000), 4)
+        _command(console, "by hand", by_hand)
 
 
-def _where(result: Result) -> str:
-    return f"{result.revision} " if result.revision else ""
+def _told(result: Result) -> str:
+    return f"{result.sentence} [MCP {result.revision}]" if result.revision else result.sentence
 
 
 def _again(report: Report, result: Result) -> str:
-    return f"mcp-auth-contract run {report.contract} --select '{result.case}'"
+    if not report.contract.startswith("("):
+        start = f"run {shlex.quote(report.contract)}"
+    elif report.contract == _SAMPLE:
+        start = "run"
+    else:
+        start = f"probe {shlex.quote(report.target.url)}"
+    return f"mcp-auth-contract {start} --select {shlex.quote(result.case)}"
 
 
 def _recommended(results: Sequence[Result], console: Console) -> None:
     check = results[0].check
     more = f" (and {len(results) - 1} more)" if len(results) > 1 else ""
-    _line(console, printable(f"{_where(results[0])}{results[0].sentence}{more}"), 2)
-    _line(console, Text(f"fix     {check.remedy}", style="dim"), 4)
+    _line(console, f"{_told(results[0])}{more}", 2, hang=2)
+    _labelled(console, "fix", check.remedy, 4, _LABEL)
 
 
 def _errors(report: Report, console: Console) -> None:
     faults = [result for result in report.results if isinstance(result.outcome, Error)]
     if faults:
-        _title(console, "Faults in the kit; please report them", "magenta")
+        _title(console, "Faults in the kit; please report them (shuts the gate)", "magenta")
         for result in faults:
-            _line(console, printable(result.sentence), 2)
+            _line(console, _told(result), 2, hang=2)
 
 
 def _unseen(report: Report, console: Console) -> None:
     unseen = [result for result in report.results if isinstance(result.outcome, Inconclusive)]
-    if unseen:
-        _title(console, "Could not be seen", "yellow")
-        _grouped(unseen, console)
+    binding = [result for result in unseen if report.gate.binds(result)]
+    milder = [result for result in unseen if not report.gate.binds(result)]
+    if binding:
+        _title(console, "Could not be seen (shuts the gate)", "yellow")
+        _grouped(binding, console)
+    if milder:
+        _title(console, "Could not be seen (does not shut the gate)", "dim")
+        _grouped(milder, console)
 
 
 def _not_applicable(report: Report, console: Console) -> None:
@@ -155,8 +200,11 @@ def _grouped(results: Sequence[Result], console: Console) -> None:
             case _:
                 continue
     for reason, cases in reasons.items():
-        named = ", ".join(cases[:_SHOWN]) + (f" and {len(cases) - _SHOWN} more" if len(cases) > _SHOWN else "")
-        _line(console, printable(f"{reason}: {named}"), 2)
+        named = dict.fromkeys(cases)
+        shown = ", ".join(list(named)[:_SHOWN])
+        more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+        _line(console, reason, 2, hang=2)
+        _line(console, f"{shown}{more}", 4, "dim", hang=2)
 
 
 def _advice(report: Report, console: Console) -> None:
@@ -168,13 +216,13 @@ def _advice(report: Report, console: Console) -> None:
         _title(console, "Remarks (nothing is broken)", "cyan")
         for text, cases in advice.items():
             more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
-            _line(console, printable(f"{cases[0]}{more}: {text}"), 2)
+            _line(console, f"{cases[0]}{more}: {text}", 2, hang=2)
 
 
 def _gate(report: Report, console: Console) -> None:
     console.print()
     if report.gate.open:
-        _line(console, Text("gate open (exit 0)", style="bold green"))
+        _line(console, "gate open (exit 0)", style="bold green")
         return
     reasons = "; ".join(report.gate.reasons)
-    _line(console, Text(f"gate SHUT (exit {report.gate.exit_code}): {reasons}", style="bold red"))
+    _line(console, f"gate SHUT (exit {report.gate.exit_code}): {reasons}", style="bold red", hang=2)

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from mcp_auth_contract.judges import JUDGES, Facts
 from mcp_auth_contract.model import Error, Inconclusive, NotApplicable, Outcome
-from mcp_auth_contract.observations import Accepted, Ambiguous, CallObserved, Doubt, Observation, describe
+from mcp_auth_contract.observations import Accepted, Ambiguous, CallObserved, Doubt, Observation, Refused, describe
 from mcp_auth_contract.plan import Base, Case
 from mcp_auth_contract.probes import PROBES, Question, answers_of
 from mcp_auth_contract.runner.bracket import Bracket, Held
@@ -171,8 +171,12 @@ class Run:
         if case.gate is None:
             return None
         observed = self._asked[case.gate].result()
-        if isinstance(observed, CallObserved) and observed.accepted is not None:
+        if not isinstance(observed, CallObserved):
+            return None
+        if observed.accepted is not None:
             return Inconclusive("the operation is open without any token; challenge-missing-token-401 reports it")
+        if not all(isinstance(attempt.reading, Refused) for attempt in observed.attempts):
+            return Inconclusive("a call without a token is not plainly refused; challenge-missing-token-401 reports it")
         return None
 
     def _settle(

@@ -119,9 +119,8 @@ class StartedProcess:
             if ended.done():
                 if self._reader is not None:
                     await asyncio.wait({self._reader}, timeout=1.0)
-                raise Unreachable(
-                    f"target.start: {self._command[0]} ended with code {ended.result()} before it was ready{self._last()}"
-                )
+                how = f"{self._command[0]} ended with code {ended.result()} before it was ready"
+                raise Unreachable(f"target.start: {how}{self._last()}")
             if not ready.result():
                 raise Unreachable(f"target.start: not ready after {self._time_limit:g} s{self._last()}")
         finally:

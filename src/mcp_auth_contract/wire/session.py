@@ -141,7 +141,7 @@ async def detect_revisions(conversation: Conversation, credentials: Sequence[Hea
         supported = data.get("supported") if isinstance(data, dict) and error.get("code") == -32022 else []
     if isinstance(supported, list):
         found |= {revision for each in supported if (revision := _revision(each)) is not None}
-    if error.get("code") in _MODERN_ERRORS and not found:
+    if (error.get("code") in _MODERN_ERRORS or "resultType" in result) and not found:
         found.add(Revision.R2026_07_28)
     meta = result.get("_meta")
     if isinstance(meta, dict) and isinstance(meta.get("io.modelcontextprotocol/serverInfo"), dict):

@@ -3,6 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
+from mcp_auth_contract.judges import Facts
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.observations import (
+    Accepted,
+    Attempt,
+    Location,
+    ParityObserved,
+    Refusal,
+    Refused,
+    SessionEndObserved,
+)
 from unit.judges.literals import (
     ENDPOINT,
     GONE,
@@ -29,18 +40,6 @@ from unit.judges.literals import (
     server,
     server_with,
     servers,
-)
-
-from mcp_auth_contract.judges import Facts
-from mcp_auth_contract.model import Revision
-from mcp_auth_contract.observations import (
-    Accepted,
-    Attempt,
-    Location,
-    ParityObserved,
-    Refusal,
-    Refused,
-    SessionEndObserved,
 )
 
 __all__ = ["FAILING"]
@@ -109,13 +108,11 @@ _AT_DOORS: Mapping[str, tuple[Any, Facts]] = {
 
 _ON_RESOURCES: Mapping[str, tuple[Any, Facts]] = {
     "pointer_not_reflected": (
-        resource(
-            at_pointer(), reflected=answer(401, 'Bearer resource_metadata="https://forwarded.invalid/metadata"')
-        ),
+        resource(at_pointer(), reflected=answer(401, 'Bearer resource_metadata="https://forwarded.invalid/metadata"')),
         _HERE,
     ),
     "pointer_resolves": (resource(nothing_at(Location.POINTER, PATH_URL)), _HERE),
-    "prm_any_accept": (resource(accepts=(("Accept: text/html", answer(406)),)), _HERE),
+    "prm_any_accept": (resource(accepts=(("Accept: */*", answer(406)),)), _HERE),
     "prm_authorization_servers": (resource_with(authorization_servers=GONE), _HERE),
     "prm_bearer_methods": (resource_with(bearer_methods_supported=["header", "query"]), _HERE),
     "prm_content_type": (resource(at_path(media="text/html")), _HERE),
@@ -125,9 +122,7 @@ _ON_RESOURCES: Mapping[str, tuple[Any, Facts]] = {
     "prm_locations_agree": (
         resource(
             at_path(),
-            document(
-                Location.ROOT, ROOT_URL, altered(RESOURCE, authorization_servers=["https://other.example.com"])
-            ),
+            document(Location.ROOT, ROOT_URL, altered(RESOURCE, authorization_servers=["https://other.example.com"])),
         ),
         _HERE,
     ),

@@ -1,12 +1,14 @@
 """What a challenge must say, and the many legal ways of saying it."""
 
+from typing import Any
+
 import pytest
-from unit.judges.literals import PATH_URL, POINTER, answer, call, facts, html, judged, result, rpc_error, tool_error
 
 from mcp_auth_contract.judges import JUDGES
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth import FaultKind
 from mcp_auth_contract.observations import Answer
+from unit.judges.literals import PATH_URL, POINTER, answer, call, facts, html, judged, result, rpc_error, tool_error
 
 WHOLE = f'Bearer realm="mcp", error="invalid_token", scope="invoices:read", {POINTER}'
 ON_401 = sorted(
@@ -33,12 +35,13 @@ LEGAL = {
     ],
     "with unquoted tokens": [f"Bearer error=invalid_token, scope=read, {POINTER}"],
     "with space around the equals sign": [f'Bearer error = "invalid_token", scope = "read", {POINTER}'],
-    "with an unquoted realm": [f'Bearer realm=mcp, error="invalid_token", scope="read", {POINTER}'],
     "with a realm that has escaped quotes": [
         f'Bearer realm="the \\"mcp\\" realm", error="invalid_token", scope="read", {POINTER}'
     ],
     "with two Bearer challenges": [f'Bearer {POINTER}, Bearer error="invalid_token", scope="read"'],
-    "with a realm in each of two challenges": [f'Basic realm="a", Bearer realm="b", error="invalid_token", scope="read", {POINTER}'],
+    "with a realm in each of two challenges": [
+        f'Basic realm="a", Bearer realm="b", error="invalid_token", scope="read", {POINTER}'
+    ],
     "with unknown parameters": [f'{WHOLE}, authorization_uri="https://auth.example.com", max_age="5"'],
     "with URI scopes": [f'Bearer error="invalid_token", scope="urn:x:y api://guid/.default files:*", {POINTER}'],
     "with a comma inside a scope": [f'Bearer error="invalid_token", scope="rating=G,PG-13 read", {POINTER}'],
@@ -53,7 +56,10 @@ def test_a_legal_challenge_passes_every_judge(name: str, lines: list[str]) -> No
 
 
 def test_the_body_of_a_refusal_is_free() -> None:
-    bodies = [{"error": "invalid_token"}, {"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "no"}}]
+    bodies: list[dict[str, Any]] = [
+        {"error": "invalid_token"},
+        {"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "no"}},
+    ]
     for body in bodies:
         assert judged("no_result_in_refusal", call(answer(401, WHOLE, body=body))) == Pass()
 
@@ -63,7 +69,8 @@ def test_the_body_of_a_refusal_is_free() -> None:
     [
         ("has_www_authenticate", [], "401 with a WWW-Authenticate header", "401 without one"),
         ("has_bearer_challenge", ['Basic realm="a", Digest realm="b"'], "a Bearer challenge", "only basic, digest"),
-        ("has_bearer_challenge", [""], "a Bearer challenge", "only unreadable ones"),
+        ("has_www_authenticate", [""], "401 with a WWW-Authenticate header", "401 with an empty one"),
+        ("has_bearer_challenge", ["="], "a Bearer challenge", "only unreadable ones"),
         ("challenge_has_parameter", ["Bearer"], "Bearer with at least one parameter", "a bare Bearer challenge"),
         ("has_resource_metadata", ['Bearer realm="a"'], "a challenge with resource_metadata", "none"),
         ("has_resource_metadata", ['Bearer resource_metadata=""'], "a challenge with resource_metadata", "none"),
@@ -75,7 +82,12 @@ def test_the_body_of_a_refusal_is_free() -> None:
             'error="invalid_token"',
             'error="invalid_request"',
         ),
-        ("error_is_invalid_token", ['Bearer realm="a", DPoP error="invalid_token"'], 'error="invalid_token"', "no error parameter"),
+        (
+            "error_is_invalid_token",
+            ['Bearer realm="a", DPoP error="invalid_token"'],
+            'error="invalid_token"',
+            "no error parameter",
+        ),
     ],
 )
 def test_a_challenge_that_lacks_something_is_told_what(
@@ -91,7 +103,6 @@ MALFORMED = {
     "an open quotation": ('Bearer error="invalid_token', FaultKind.UNTERMINATED),
     "a scope list without quotes": ("Bearer scope=a b", FaultKind.UNQUOTED),
     "letters beyond ASCII": ('Bearer realm="café"', FaultKind.NON_ASCII),
-    "an empty line": ("", FaultKind.EMPTY),
 }
 
 
@@ -108,11 +119,13 @@ def test_each_fault_of_the_header_belongs_to_one_judge_and_a_bare_realm_to_none(
         FaultKind.DUPLICATE: ('Bearer realm="a", realm="b"', "challenge_unique_parameters"),
         FaultKind.CHARACTERS: ('Bearer error_description="no \\\\ key"', "challenge_characters"),
         FaultKind.EMPTY_SCOPE: ('Bearer scope=""', "challenge_scope_form"),
-        FaultKind.SCOPE_FORM: ('Bearer scope="[\'a\']"', "challenge_scope_form"),
+        FaultKind.SCOPE_FORM: ("Bearer scope=\"['a']\"", "challenge_scope_form"),
         FaultKind.UNQUOTED: (f"Bearer resource_metadata={PATH_URL}", "challenge_syntax"),
         FaultKind.UNQUOTED_REALM: ("Bearer realm=mcp", None),
     }
-    forms = [name for name in JUDGES if name.startswith("challenge_") and ("_has_" not in name and "browsers" not in name)]
+    forms = [
+        name for name in JUDGES if name.startswith("challenge_") and ("_has_" not in name and "browsers" not in name)
+    ]
     for line, owner in lines.values():
         failed = [name for name in forms if isinstance(of(name, line), Fail)]
         assert failed == ([owner] if owner else [])
@@ -169,7 +182,25 @@ def test_a_server_without_scopes_need_not_name_any() -> None:
 @pytest.mark.parametrize("each", [result(), html(), rpc_error(), answer(404), answer(500)])
 def test_without_a_401_there_is_no_challenge_to_judge(name: str, each: Answer) -> None:
     assert isinstance(judged(name, call(each)), Inconclusive)
-    assert isinstance(judged(name, call(each), facts(has_contract=False)), NotApplicable)
+
+
+@pytest.mark.parametrize("name", [*ON_401, "no_result_in_refusal", "no_session_id_in_refusal"])
+def test_a_stranger_that_is_served_everything_has_met_no_protected_server(name: str) -> None:
+    anonymous = facts(has_contract=False)
+    for served in (result(), rpc_error()):
+        assert isinstance(judged(name, call(served), anonymous), NotApplicable)
+    for unclear in (html(), answer(404), answer(500), answer(None), answer(429)):
+        assert isinstance(judged(name, call(unclear), anonymous), Inconclusive)
+
+
+def test_a_realm_without_quotes_is_advice_and_an_empty_line_beside_a_challenge_is_a_fault() -> None:
+    verdict = of("challenge_syntax", f"Bearer realm=mcp, {POINTER}")
+    assert isinstance(verdict, Pass)
+    assert "realm without quotes" in (verdict.advice or "")
+    assert isinstance(of("challenge_syntax", f"Bearer realm=mcp, resource_metadata={PATH_URL}"), Fail)
+    assert of("challenge_syntax", WHOLE, "") == Fail(
+        "a header that parses as RFC 9110 §11.6.1 says", f"{FaultKind.EMPTY.value}: a field line without a challenge"
+    )
 
 
 @pytest.mark.parametrize("name", [*ON_401, "no_result_in_refusal", "no_session_id_in_refusal"])

@@ -1,6 +1,10 @@
 """The right refusal, every legal variation of it, and the milder impact of a wrong one."""
 
 import pytest
+
+from mcp_auth_contract.judges import Facts
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
+from mcp_auth_contract.observations import Answer, Attempt, CallObserved, Trouble, read
 from unit.judges.literals import (
     POINTER,
     answer,
@@ -14,10 +18,6 @@ from unit.judges.literals import (
     rpc_error,
     tool_error,
 )
-
-from mcp_auth_contract.judges import Facts
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass
-from mcp_auth_contract.observations import Answer, Attempt, CallObserved, Trouble, read
 
 BEARER = f'Bearer error="invalid_token", {POINTER}'
 REFUSED = answer(401, BEARER)
@@ -65,7 +65,7 @@ def test_a_refusal_in_the_middle_of_a_handshake_names_its_step() -> None:
         (answer(404), "404", Impact.INTEROP),
         (answer(418), "418", Impact.INTEROP),
         (login_redirect(), "302 to https://login.example.com/", Impact.INTEROP),
-        (html(), "200", Impact.INTEROP),
+        (html(), "200 that is no MCP answer (text/html)", Impact.INTEROP),
         (tool_error(), "200 with a tool result with isError", Impact.INTEROP),
         (CHALLENGED, "200 with a tool result with a challenge", Impact.INTEROP),
         (rpc_error(), "200 with a JSON-RPC error", Impact.INTEROP),
@@ -74,7 +74,9 @@ def test_a_refusal_in_the_middle_of_a_handshake_names_its_step() -> None:
         (answer(501), "501", Impact.INTEROP),
     ],
 )
-@pytest.mark.parametrize("name", ["refused_as_invalid_token", "refused_for_missing_token", "invalid_before_insufficient"])
+@pytest.mark.parametrize(
+    "name", ["refused_as_invalid_token", "refused_for_missing_token", "invalid_before_insufficient"]
+)
 def test_a_refusal_with_the_wrong_status_fails_with_a_milder_impact(
     name: str, wrong: Answer, seen: str, impact: Impact
 ) -> None:
@@ -133,6 +135,13 @@ def test_a_tool_result_with_a_challenge_refuses_where_the_contract_allows_it(nam
 
 
 @pytest.mark.parametrize("policy", ["tool", "either"])
+def test_the_form_that_the_contract_allows_is_named_in_what_was_expected(policy: str) -> None:
+    assert judged("refused_as_invalid_token", call(answer(400)), facts(challenge=policy)) == Fail(
+        f'{INVALID}, or a tool result with _meta["mcp/www_authenticate"]', "400", Impact.INTEROP
+    )
+
+
+@pytest.mark.parametrize("policy", ["tool", "either"])
 def test_an_http_refusal_passes_beside_tool_challenges(policy: str) -> None:
     assert judged("refused_as_invalid_token", call(REFUSED, CHALLENGED), facts(challenge=policy)) == Pass()
 
@@ -149,9 +158,9 @@ def test_a_wrong_protocol_version_that_is_served_fails() -> None:
 
 def test_a_token_in_the_wrong_place_may_be_called_malformed_but_a_missing_one_may_not() -> None:
     assert judged("refused_for_missing_token", call(answer(400), offered="in the query")) == Pass()
-    assert judged("refused_for_missing_token", call(answer(400))) == Fail(
-        "401 with a challenge", "400", Impact.INTEROP
-    )
+    verdict = judged("refused_for_missing_token", call(answer(404), offered="in the query"))
+    assert verdict == Fail("401 with a challenge, or 400", "404", Impact.INTEROP)
+    assert judged("refused_for_missing_token", call(answer(400))) == Fail("401 with a challenge", "400", Impact.INTEROP)
 
 
 def test_broken_credentials_are_refused_with_400_or_401_alike() -> None:
@@ -186,9 +195,7 @@ def test_denied_accepts_any_form_of_refusal(each: Answer) -> None:
     assert judged("denied", call(each, each)) == Pass()
 
 
-@pytest.mark.parametrize(
-    ("each", "how"), [(tool_error(), "tool result with isError"), (rpc_error(), "JSON-RPC error")]
-)
+@pytest.mark.parametrize(("each", "how"), [(tool_error(), "tool result with isError"), (rpc_error(), "JSON-RPC error")])
 def test_denied_inside_a_200_passes_with_advice_unless_the_contract_agreed_to_it(each: Answer, how: str) -> None:
     told = Pass(f"refused inside a 200 ({how}): a host cannot tell it from a failed tool")
     assert judged("denied", call(each)) == told
@@ -199,7 +206,7 @@ def test_denied_inside_a_200_passes_with_advice_unless_the_contract_agreed_to_it
     ("each", "seen", "impact"),
     [
         (answer(500), "500", Impact.AVAILABILITY),
-        (html(), "200", Impact.INTEROP),
+        (html(), "200 that is no MCP answer (text/html)", Impact.INTEROP),
         (login_redirect(), "302 to https://login.example.com/", Impact.INTEROP),
     ],
 )
@@ -245,7 +252,8 @@ def test_an_invalid_and_weak_token_is_invalid_first() -> None:
 
 
 @pytest.mark.parametrize(
-    "observed", [call(result(), REFUSED), call(REFUSED, result()), call(REFUSED, answer(400)), call(answer(400), answer(400))]
+    "observed",
+    [call(result(), REFUSED), call(REFUSED, result()), call(REFUSED, answer(400)), call(answer(400), answer(400))],
 )
 def test_two_authorization_lines_may_be_refused_or_one_of_them_read(observed: CallObserved) -> None:
     assert judged("one_order_only", observed) == Pass()
@@ -271,9 +279,19 @@ def test_a_foreign_origin_is_served_at_most_by_a_public_server(known: Facts, ver
     assert judged("foreign_origin_refused", call(result()), known) == verdict
 
 
-@pytest.mark.parametrize("each", [answer(403), answer(401), answer(400), rpc_error()])
-def test_a_foreign_origin_is_refused_in_any_way(each: Answer) -> None:
-    assert judged("foreign_origin_refused", call(each), facts(loopback=True)) == Pass()
+def test_a_foreign_origin_is_served_by_no_server_that_speaks_plain_http() -> None:
+    known = facts(loopback=False, endpoint="http://build.internal.example.com/mcp")
+    assert judged("foreign_origin_refused", call(result()), known) == Fail("403", "200 with a result")
+
+
+def test_a_foreign_origin_is_refused_in_any_way_with_advice_where_the_revision_says_403() -> None:
+    older, newer = facts(revision=Revision.R2025_06_18), facts(revision=Revision.R2025_11_25)
+    assert judged("foreign_origin_refused", call(answer(403)), newer) == Pass()
+    for each in (REFUSED, answer(400), rpc_error()):
+        assert judged("foreign_origin_refused", call(each), older) == Pass()
+        verdict = judged("foreign_origin_refused", call(each), newer)
+        assert isinstance(verdict, Pass)
+        assert "newer revisions say 403" in (verdict.advice or "")
 
 
 def test_a_foreign_origin_that_breaks_the_server_is_not_refused() -> None:

@@ -1,6 +1,22 @@
 """No judge without an example that it fails, and one that it lets pass."""
 
 import pytest
+
+from mcp_auth_contract.judges import JUDGES
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
+from mcp_auth_contract.observations import (
+    Accepted,
+    Attempt,
+    AuthorizationServersObserved,
+    CallObserved,
+    DoorObserved,
+    ParityObserved,
+    PreflightObserved,
+    Refusal,
+    Refused,
+    ResourceMetadataObserved,
+    SessionEndObserved,
+)
 from unit.judges.failing import FAILING
 from unit.judges.literals import (
     ORIGIN,
@@ -19,28 +35,13 @@ from unit.judges.literals import (
     servers,
 )
 
-from mcp_auth_contract.judges import JUDGES
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
-from mcp_auth_contract.observations import (
-    Accepted,
-    Attempt,
-    AuthorizationServersObserved,
-    CallObserved,
-    DoorObserved,
-    ParityObserved,
-    PreflightObserved,
-    Refusal,
-    Refused,
-    ResourceMetadataObserved,
-    SessionEndObserved,
-)
-
 BEARER = f'Bearer error="invalid_token", scope="invoices:read", {POINTER}'
 WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'
 UNAUTHORIZED = answer(401, BEARER)
 
 SOUND_CALLS = {
     "accepted": call(result()),
+    "foreign_origin_refused": call(answer(403)),
     "discover_answers": call(result(supportedVersions=["2026-07-28"])),
     "one_order_only": call(result(), answer(401, BEARER)),
     "refused_as_bad_request": call(answer(400)),
@@ -118,7 +119,7 @@ def test_an_example_is_of_the_kind_that_its_judge_observes(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(JUDGES) - QUIET_ON_THE_SOUND))
 def test_a_judge_lets_the_sound_example_pass_without_advice(name: str) -> None:
-    observed = SOUND_CALLS.get(name) or SOUND[JUDGES[name].observes]  # type: ignore[index]
+    observed = SOUND_CALLS.get(name) or SOUND[JUDGES[name].observes]
     assert judged(name, observed) == Pass()
 
 
@@ -146,7 +147,8 @@ def test_a_call_that_was_never_sent_proves_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted(name for name in CALL_JUDGES if name.startswith(("refused_", "denied", "invalid_", "one_", "foreign")))
+    "name",
+    sorted(name for name in CALL_JUDGES if name.startswith(("refused_", "denied", "invalid_", "one_", "foreign"))),
 )
 def test_a_server_error_refuses_nothing_and_is_a_matter_of_availability(name: str) -> None:
     verdict = judged(name, call(answer(500)))

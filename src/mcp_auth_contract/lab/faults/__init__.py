@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from mcp_auth_contract.lab.fault import Fault
-from mcp_auth_contract.lab.faults import claims, doors, presentation, scopes, signatures
+from mcp_auth_contract.lab.faults import challenges, claims, doors, presentation, scopes, signatures
 
 __all__ = ["FAULTS"]
 
@@ -17,6 +17,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
             *presentation.FAULTS,
             *doors.FAULTS,
             *scopes.FAULTS,
+            *challenges.FAULTS,
         )
     }
 )

@@ -163,7 +163,8 @@ _MESSAGE_KINDS = (
     Fault("listen-open", "subscriptions/listen needs no token.",
           ("challenge-listen-gated",), _opened(_message(_method_is("subscriptions/listen")), _listen)),
     Fault("modern-era-open", "Requests of 2026-07-28 need no token, those of older revisions do.",
-          ("challenge-missing-token-401", "challenge-era-parity", "challenge-discovery-gated", "challenge-listen-gated"),
+          ("challenge-missing-token-401", "challenge-era-parity", "challenge-discovery-gated",
+           "challenge-listen-gated"),
           _opened(_message(_is_modern))),
 )  # fmt: skip
 
