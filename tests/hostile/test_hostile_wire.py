@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 import trustme
-from hostile.servers import BEHAVIOURS, Behaviour, hostile
 
+from hostile.servers import BEHAVIOURS, Behaviour, hostile
 from mcp_auth_contract.observations import Accepted, Ambiguous, Answer, Doubt, Trouble, read
 from mcp_auth_contract.wire import HttpDoor, Redactor, Request
 
@@ -158,9 +158,6 @@ def test_https_to_a_plain_port_fails_in_tls() -> None:
 
 
 def test_https_to_a_plain_port_that_answers_fails_in_tls() -> None:
-    async def shout(asked: object, writer: asyncio.StreamWriter) -> None:
-        raise AssertionError("no request gets here")
-
     async def exchange() -> Answer:
         async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")

@@ -42,9 +42,8 @@ EDITS: dict[Variant, list[tuple[str, str]]] = {
     Variant.ROOT_METADATA: [_SINCE_2025_11_25],
     Variant.HEADER_ONLY_METADATA: [_SINCE_2025_11_25],
     Variant.SCP_LIST: [("[claims]", '[claims]\nscope = "scp"\nscope_format = "list"')],
-    Variant.PUBLIC_DISCOVERY: [("[policy]", f"[policy]\npublic = {_PUBLIC}")],
-    Variant.TOOL_CHALLENGE: [("[policy]", f'[policy]\nchallenge = "tool"\npublic = {_PUBLIC}')],
-    Variant.LEEWAY_60: [("leeway = 0", "leeway = 60")],
+    Variant.PUBLIC_DISCOVERY: [("public = []", f"public = {_PUBLIC}")],
+    Variant.TOOL_CHALLENGE: [("public = []", f'challenge = "tool"\npublic = {_PUBLIC}')],
     Variant.ANY_TYP: [("[claims]", '[claims]\ntyp = "JWT"')],
 }
 """What a contract has to say about a variant; a contract tells the truth about its server."""

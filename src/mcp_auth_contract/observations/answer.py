@@ -28,8 +28,8 @@ class Answer:
 
     `status` is None exactly when `trouble` is set. Header names are in lower case and in the order received; a
     repeated field keeps one entry per line. `text` is the decoded body, cut at the cap (`truncated`). `messages` are
-    the JSON-RPC messages of the body or the event stream in order; `reply` is the response that carries the request's id,
-    or the only response if its id is null.
+    the JSON-RPC messages of the body or the event stream in order; `reply` is the response that carries the request's
+    id, or the only response if its id is null.
     """
 
     exchange: str

@@ -60,9 +60,9 @@ _BODY_PLACES = {
 class Presentation:
     """One way to present a token, as edits of an otherwise complete request.
 
-    `headers` are added; `replaced` headers take the place of the request's own; `query` is appended to the URL; `member`
-    is a path into the JSON-RPC message and `value` what is put there. `offered` names the place in a report, empty for the
-    Authorization header.
+    `headers` are added; `replaced` headers take the place of the request's own; `query` is appended to the URL;
+    `member` is a path into the JSON-RPC message and `value` what is put there. `offered` names the place in a report,
+    empty for the Authorization header.
     """
 
     headers: tuple[tuple[str, str], ...] = ()

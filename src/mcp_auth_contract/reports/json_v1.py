@@ -17,7 +17,7 @@ OutcomeName = Literal["pass", "fail", "inconclusive", "not_applicable", "error"]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 class KitV1(_Part):

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -45,29 +46,36 @@ def print_report(report: Report, console: Console) -> None:
     _gate(report, console)
 
 
+def _wrapped(text: str, room: int) -> list[str]:
+    """Break text at spaces only: rich folds long words, which spoils an identifier or a URL for whoever copies it."""
+    lines = [""]
+    for word in printable(text).split():
+        longer = f"{lines[-1]} {word}".lstrip()
+        if lines[-1] and cell_len(longer) > max(room, _NARROWEST):
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
 def _line(console: Console, text: str, indent: int = 0, style: str = "", hang: int = 0) -> None:
     """Print text between words; lines after the first stand `hang` columns further in."""
-    room = max(console.width - indent - hang, _NARROWEST)
-    words = Text(printable(text), style=style)
-    # Rich folds a word that is too long, which would break an identifier or a URL for whoever copies it.
-    for number, line in enumerate(words.wrap(console, room, overflow="ignore")):
-        line.rstrip()
-        console.print(Text(" " * (indent + (hang if number else 0))) + line, soft_wrap=True)
+    for number, line in enumerate(_wrapped(text, console.width - indent - hang)):
+        blank = " " * (indent + (hang if number else 0))
+        console.print(Text.assemble(blank, (line, style)), soft_wrap=True)
 
 
 def _labelled(console: Console, label: str, text: str, indent: int, width: int, style: str = "") -> None:
     """Print text behind a label, its further lines below its first."""
-    room = max(console.width - indent - width, _NARROWEST)
-    for number, line in enumerate(Text(printable(text), style=style).wrap(console, room, overflow="ignore")):
-        line.rstrip()
-        head = f"{label:<{width}}" if not number else " " * width
-        console.print(Text(" " * indent) + Text(head, style=style or "dim") + line, soft_wrap=True)
+    for number, line in enumerate(_wrapped(text, console.width - indent - width)):
+        head = label if not number else ""
+        console.print(Text.assemble(" " * indent, (f"{head:<{width}}", style or "dim"), (line, style)), soft_wrap=True)
 
 
 def _command(console: Console, label: str, command: str) -> None:
     """Print a command on one line however long, so that it can be copied."""
     safe = printable(command, limit=_COMMAND_LIMIT)
-    console.print(Text("    ") + Text(f"{label:<{_LABEL}}", style="dim") + Text(safe), soft_wrap=True)
+    console.print(Text.assemble("    ", (f"{label:<{_LABEL}}", "dim"), safe), soft_wrap=True)
 
 
 def _title(console: Console, text: str, colour: str) -> None:
@@ -128,7 +136,7 @@ def _broken(report: Report, results: Sequence[Result], console: Console) -> None
     check = results[0].check
     impacts = ", ".join(dict.fromkeys(result.impact for result in results))
     console.print()
-    _line(console, f"{check.level.value}  {check.title} ({impacts})", 2, "bold", hang=len(check.level.value) + 2)
+    _line(console, f"{check.level.value}: {check.title} ({impacts})", 2, "bold", hang=2)
     for result in results[:_SHOWN]:
         _line(console, _told(result), 4, hang=2)
     if len(results) > _SHOWN:

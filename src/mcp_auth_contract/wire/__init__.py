@@ -12,9 +12,10 @@ from mcp_auth_contract.wire.mcp import (
     read_headers,
     request,
 )
+from mcp_auth_contract.wire.origin import KitFault
 from mcp_auth_contract.wire.redaction import Redactor
 from mcp_auth_contract.wire.request import HeaderPair, Request
-from mcp_auth_contract.wire.session import Conversation, Detected, Handshake, detect_revisions, list_all
+from mcp_auth_contract.wire.session import Conversation, Detected, Handshake, Listing, detect_revisions, list_all
 
 __all__ = [
     "ACCEPT",
@@ -26,6 +27,8 @@ __all__ = [
     "Handshake",
     "HeaderPair",
     "HttpDoor",
+    "KitFault",
+    "Listing",
     "Message",
     "Redactor",
     "Request",

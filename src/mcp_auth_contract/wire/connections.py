@@ -1,5 +1,6 @@
 """Connections to servers, and what went wrong on one."""
 
+import re
 import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -14,6 +15,9 @@ __all__ = ["FAILURES", "Connections", "Progress", "trouble_of"]
 
 FAILURES = (httpx.TransportError, ssl.SSLError, OSError, UnicodeError)
 """What an exchange with a server may raise; `trouble_of` reads it."""
+
+
+_OCTETS = re.compile(r"bytearray\(b(.*)\)", re.DOTALL)
 
 
 class Progress:
@@ -103,9 +107,9 @@ def trouble_of(error: Exception, progress: Progress) -> tuple[Trouble, str]:
         return Trouble.CONNECT, next(reasons, str(error))[:200]
     if isinstance(error, (httpx.LocalProtocolError, httpx.UnsupportedProtocol)):
         raise KitFault("the request cannot be sent in HTTP/1.1") from None
-    # A protocol error has the parser's own error as its cause; a closed connection has none.
-    if isinstance(error, httpx.RemoteProtocolError) and getattr(error.__cause__, "__cause__", None) is not None:
-        return Trouble.PROTOCOL, str(error)[:200]
+    # Behind a breach of protocol stands the parser's own error; a connection that was closed has none.
+    if isinstance(error, httpx.RemoteProtocolError) and getattr(error.__cause__, "__context__", None) is not None:
+        return Trouble.PROTOCOL, _OCTETS.sub(r"\1", str(error))[:200]
     return Trouble.RESET, ""
 
 

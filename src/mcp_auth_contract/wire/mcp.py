@@ -2,9 +2,10 @@
 
 import base64
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from mcp_auth_contract import __version__
 from mcp_auth_contract.model import OperationKind, Revision
@@ -27,6 +28,7 @@ ACCEPT = "application/json, text/event-stream"
 CLIENT_INFO = {"name": "mcp-auth-contract", "version": __version__}
 
 _META = "io.modelcontextprotocol/"
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
@@ -65,11 +67,24 @@ def operation_call(kind: OperationKind, name: str, arguments: Mapping[str, Any])
         case OperationKind.RESOURCE:
             return Call("resources/read", {"uri": name})
         case OperationKind.PROMPT:
-            return Call("prompts/get", {"name": name, "arguments": {key: str(arguments[key]) for key in arguments}})
+            texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()}
+            return Call("prompts/get", {"name": name, "arguments": texts})
+        case _:
+            assert_never(kind)
 
 
-def request(revision: Revision, call: Call, identifier: int, *, session: str | None = None) -> Message:
-    """Write a request as the revision demands: session and version headers, or `_meta` and mirrored headers."""
+def request(
+    revision: Revision,
+    call: Call,
+    identifier: int,
+    *,
+    session: str | None = None,
+    schema: Mapping[str, Any] | None = None,
+) -> Message:
+    """Write a request as the revision demands: session and version headers, or `_meta` and mirrored headers.
+
+    `schema` is the called tool's inputSchema, where known: it may name arguments to be mirrored (`x-mcp-header`).
+    """
     params: dict[str, Any] = dict(call.params)
     if revision.stateless:
         params["_meta"] = {
@@ -80,7 +95,10 @@ def request(revision: Revision, call: Call, identifier: int, *, session: str | N
     value: dict[str, Any] = {"jsonrpc": "2.0", "id": identifier, "method": call.method}
     if params:
         value["params"] = params
-    return Message(_headers(revision, call, session), value, identifier)
+    headers = _headers(revision, call, session)
+    if revision.stateless and call.method == "tools/call" and schema is not None:
+        headers += tuple(_parameter_headers(schema, call.params.get("arguments", {})))
+    return Message(headers, value, identifier)
 
 
 def notification(revision: Revision, call: Call, *, session: str | None = None) -> Message:
@@ -120,6 +138,22 @@ def _headers(revision: Revision, call: Call, session: str | None) -> tuple[tuple
     elif session is not None:
         fields.append(("Mcp-Session-Id", session))
     return tuple(fields)
+
+
+def _parameter_headers(schema: Mapping[str, Any], arguments: Any) -> Iterator[tuple[str, str]]:
+    """Yield Mcp-Param-* for the arguments that the schema marks, at any depth of plain properties."""
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or not isinstance(arguments, Mapping):
+        return
+    for name, part in properties.items():
+        value = arguments.get(name)
+        if not isinstance(part, dict) or value is None:
+            continue
+        field = part.get("x-mcp-header")
+        if isinstance(field, str) and _TOKEN.fullmatch(field) and isinstance(value, str | int | float):
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            yield f"Mcp-Param-{field}", _mirrored(text)
+        yield from _parameter_headers(part, value)
 
 
 def _mirrored(value: str) -> str:

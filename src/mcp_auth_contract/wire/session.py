@@ -12,7 +12,7 @@ from mcp_auth_contract.wire.http import HttpDoor
 from mcp_auth_contract.wire.mcp import ACCEPT, Call, Message, initialize, notification, read_headers, request
 from mcp_auth_contract.wire.request import HeaderPair, Request
 
-__all__ = ["Conversation", "Detected", "Handshake", "detect_revisions", "handshake_of", "list_all"]
+__all__ = ["Conversation", "Detected", "Handshake", "Listing", "detect_revisions", "handshake_of", "list_all"]
 
 _MODERN_ERRORS = frozenset({-32020, -32021, -32022})
 _MOST_PAGES = 50
@@ -168,6 +168,15 @@ def _parts(answer: Answer) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     return result if isinstance(result, dict) else {}, error if isinstance(error, dict) else {}
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A paginated list, as far as the server gave it. `complete` is False when it was refused or did not end."""
+
+    entries: tuple[Mapping[str, Any], ...]
+    answers: tuple[Answer, ...]
+    complete: bool
+
+
 async def list_all(
     conversation: Conversation,
     revision: Revision,
@@ -176,19 +185,26 @@ async def list_all(
     credentials: Sequence[HeaderPair] = (),
     *,
     session: str | None = None,
-) -> tuple[list[Mapping[str, Any]], Answer]:
-    """Return every entry of a paginated list and the last answer. A cursor that comes twice ends the list."""
+) -> Listing:
+    """Return every entry of a paginated list. A cursor that comes twice, or fifty pages, end it unfinished."""
     entries: list[Mapping[str, Any]] = []
+    answers: list[Answer] = []
     seen: set[str] = set()
-    cursor: str | None = None
+    params: dict[str, Any] = {}
     while True:
-        params = {} if cursor is None else {"cursor": cursor}
-        answer = await conversation.call(revision, Call(method, params), credentials, session=session)
-        result, _ = _parts(answer)
+        message = request(revision, Call(method, params), next(conversation.ids), session=session)
+        received = await conversation.receive(message, credentials)
+        answers.append(received.answer)
+        result, _ = _parts(received.answer)
         listed = result.get(member)
-        entries += [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-        following = result.get("nextCursor")
-        if not isinstance(following, str) or following in seen or len(seen) >= _MOST_PAGES:
-            return entries, answer
-        seen.add(following)
-        cursor = following
+        if isinstance(listed, list):
+            entries += [entry for entry in listed if isinstance(entry, dict)]
+        # A cursor goes back as it came, even where it looks like a token.
+        raw = (received.raw_reply or {}).get("result")
+        cursor = raw.get("nextCursor") if isinstance(raw, dict) else None
+        if not isinstance(cursor, str):
+            return Listing(tuple(entries), tuple(answers), isinstance(listed, list) and cursor is None)
+        if cursor in seen or len(answers) >= _MOST_PAGES:
+            return Listing(tuple(entries), tuple(answers), complete=False)
+        seen.add(cursor)
+        params = {"cursor": cursor}

@@ -19,7 +19,7 @@ ENDPOINT = "https://mcp.example.com/mcp"
 CURL = (
     "curl -i -X POST -H 'Content-Type: application/json' "
     '-H "Authorization: Bearer $(mcp-auth-contract mint invoices.toml alice --defect expired)" '
-    f"--data-raw '{{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\"}}' {ENDPOINT}"
+    f'--data-raw \'{{"jsonrpc":"2.0","id":7,"method":"tools/call"}}\' {ENDPOINT}'
 )
 
 

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
-from unit.reports.examples import green, interrupted, report, text_of
 
 from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
+from unit.reports.examples import green, interrupted, report, text_of
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden"

@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from unit.reports.examples import CURL, ESCAPES, RESULTS, exchange, green, hostile, interrupted, report, text_of
 
 from mcp_auth_contract.model import Level, NotApplicable
 from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.plain import encodable, printable
 from mcp_auth_contract.runner.result import Report
+from unit.reports.examples import CURL, ESCAPES, RESULTS, exchange, green, hostile, interrupted, report, text_of
 
 REPORTS = {"report": report, "interrupted": interrupted, "green": green, "hostile": hostile}
 SCHEMA = json.loads(report_schema())
@@ -136,7 +136,11 @@ def test_junit_keeps_a_command_whole() -> None:
 def test_junit_shows_a_gate_that_is_shut_though_no_case_is_to_blame() -> None:
     nothing = report([replace(RESULTS[12], outcome=NotApplicable("no sessions"))])
     cut = report([RESULTS[0]], interrupted=True)
-    for whole, reason in ((nothing, "no check was run at all"), (cut, "the run was interrupted"), (report([]), "no check")):
+    for whole, reason in (
+        (nothing, "no check was run at all"),
+        (cut, "the run was interrupted"),
+        (report([]), "no check"),
+    ):
         (error,) = junit(whole).iter("error")
         assert reason in (error.get("message") or "")
         assert junit(whole).get("errors") == "1"

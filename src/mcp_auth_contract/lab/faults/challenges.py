@@ -310,4 +310,3 @@ _TRANSPORT = (
 )  # fmt: skip
 
 FAULTS = (*_ON_401, *_ON_403, *_TRANSPORT)
-

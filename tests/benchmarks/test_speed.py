@@ -1,0 +1,66 @@
+"""Ratios, printed and not judged: `pytest -m benchmark -s tests/benchmarks`."""
+
+import asyncio
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+from lab.lab_runs import CHECKS, run_lab
+
+from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
+from mcp_auth_contract.execute import Options
+from mcp_auth_contract.issuer import EmbeddedIssuer
+from mcp_auth_contract.lab.app import create_app
+from mcp_auth_contract.lab.settings import LabSettings
+from mcp_auth_contract.runner import Report
+
+pytestmark = pytest.mark.benchmark
+
+_JOBS = 8
+
+
+async def replay(report: Report, base: str, old: str) -> float:
+    """Send the requests of a report to another server of the same kind, bare, at the same concurrency."""
+    gate = asyncio.Semaphore(_JOBS)
+    begun = time.perf_counter()
+    async with httpx.AsyncClient(timeout=10) as client:
+
+        async def one(exchange: dict[str, object]) -> None:
+            request = exchange["request"]
+            assert isinstance(request, dict)
+            headers = [tuple(line) for line in request["headers"] if line[0].lower() not in ("host", "content-length")]
+            url = str(request["url"]).replace(old, base)
+            async with gate, client.stream(request["method"], url, headers=headers, content=request["body"]) as got:
+                async for _ in got.aiter_raw():
+                    break
+
+        wanted = [dict(exchange) for exchange in report.exchanges.values() if exchange["request"]["method"] != "GET"]
+        await asyncio.gather(*(one(exchange) for exchange in wanted))
+    return (time.perf_counter() - begun) * len(report.exchanges) / max(1, len(wanted))
+
+
+def test_a_run_against_the_sample_server_compared_with_a_bare_replay() -> None:
+    with EmbeddedIssuer() as issuer:
+        report = run_lab(issuer, options=Options(checks=CHECKS, environ={}, jobs=_JOBS))
+        listener = bind("127.0.0.1", 0)
+        base = url_of(listener, tls=False)
+        settings = LabSettings(issuer=issuer.url, jwks_uri=issuer.jwks_uri, resource=f"{base}/mcp", base=base)
+        with serve_in_thread(create_app(settings), listener=listener):
+            bare = asyncio.run(replay(report, base, report.target.url.removesuffix("/mcp")))
+    print(f"\nrun / bare replay of {len(report.exchanges)} requests: {report.duration_s / bare:.2f} (goal 1.5)")
+
+
+def test_the_start_of_the_command() -> None:
+    times = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "mcp_auth_contract", "--version"], check=True, capture_output=True)
+        times.append(time.perf_counter() - begun)
+    bare = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        bare.append(time.perf_counter() - begun)
+    print(f"\n--version: {min(times) * 1000:.0f} ms (goal 150), {min(times) / min(bare):.1f} x an empty interpreter")
