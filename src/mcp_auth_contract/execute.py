@@ -37,7 +37,7 @@ from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.observations import Answer
 from mcp_auth_contract.plan import Case, Plan, Selection, make_anonymous_plan, make_plan
 from mcp_auth_contract.probes import Bench, Minter, ask, profile_of
-from mcp_auth_contract.runner import Report, Run, TargetSeen, reproduction
+from mcp_auth_contract.runner import ControlSeen, Report, Run, TargetSeen, reproduction
 from mcp_auth_contract.target import StartedProcess, free_port, wait_for_port
 from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.tokens.keys import Algorithm
@@ -419,6 +419,12 @@ async def _carry_out(
     with contextlib.suppress(asyncio.CancelledError):
         await bench.close()
     results = tuple(run.outcomes[case] for case in plan.cases)
+
+    def first(control: ControlSeen) -> tuple[int, bool]:
+        """The control call of the main revision comes first, the others in the order of the plan."""
+        named = bench.control is not None and control.operation == bench.control.name
+        return plan.revisions.index(control.revision), not named
+
     return Report(
         kit_version=__version__,
         contract=options.name,
@@ -427,7 +433,7 @@ async def _carry_out(
         duration_s=time.monotonic() - context.started,
         results=results,
         gate=decide(results, fail_on=options.fail_on, interrupted=interrupted),
-        controls=tuple(run.controls.values()),
+        controls=tuple(sorted(run.controls.values(), key=first)),
         exchanges={exchange.id: exchange.as_dict() for exchange in door.evidence.exchanges()},
         interrupted=interrupted,
         notes=notes,

@@ -7,8 +7,8 @@ import time
 
 import httpx
 import pytest
-from lab.lab_runs import CHECKS, run_lab
 
+from lab.lab_runs import CHECKS, run_lab
 from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.execute import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer

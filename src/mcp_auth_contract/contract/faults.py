@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -132,7 +133,8 @@ def _shown(value: object) -> str | None:
         case Enum():
             return _shown(value.value)
         case bool() | int() | float() | str():
-            text = json.dumps(value, ensure_ascii=False)
+            # A URL may hold a password before its host.
+            text = re.sub(r"//[^/?#\"]*@", "//…@", json.dumps(value, ensure_ascii=False))
             return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
         case _:
             return None

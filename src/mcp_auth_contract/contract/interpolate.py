@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from mcp_auth_contract.contract.consistency import inconsistencies
 from mcp_auth_contract.contract.faults import Fault, contract_error, key_name, nearest, validation_faults
 from mcp_auth_contract.contract.models import Contract
 
@@ -73,6 +74,7 @@ def resolve(contract: Contract, values: Mapping[str, str], environ: Mapping[str,
     value, and for a string that is wrong once it is replaced; values from the environment are never shown.
     """
     raw = contract.raw()
+    raw.pop("provider", None)  # its secrets are for provider runs alone; a run must not ask for them
     faults: list[Fault] = []
 
     def value_of(name: str, location: _Location) -> str:
@@ -96,7 +98,9 @@ def resolve(contract: Contract, values: Mapping[str, str], environ: Mapping[str,
         resolved = Contract.model_validate(replaced, context={"resolved": True})
     except ValidationError as error:
         raise contract_error(contract.label, validation_faults(error, raw)) from None
-    return resolved.located(contract.source)
+    if wrong := inconsistencies(resolved, resolved=True):
+        raise contract_error(contract.label, wrong)
+    return resolved.model_copy(update={"provider": contract.provider}).located(contract.source)
 
 
 def _replace(tables: Any, location: _Location, value_of: Callable[[str, _Location], str]) -> Any:

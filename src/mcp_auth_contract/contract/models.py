@@ -20,6 +20,7 @@ from mcp_auth_contract.contract.fields import (
     fault,
 )
 from mcp_auth_contract.contract.server import Audit, Claims, Issuer, Policy, Provider, Target
+from mcp_auth_contract.contract.templates import matches
 from mcp_auth_contract.model import Effect
 
 __all__ = [
@@ -227,6 +228,12 @@ class Contract(Table):
             for key, paths in (("reads", record.reads), ("lists", record.lists), ("writes", record.writes)):
                 for path in paths:
                     yield record, key, path
+
+    def resource_for(self, uri: str) -> Resource | None:
+        """Return the declared resource of a URI: the one with this very URI, else the first template that makes it."""
+        exact = (resource for resource in self.resources if resource.uri == uri)
+        made = (resource for resource in self.resources if matches(resource.uri, uri))
+        return next(exact, None) or next(made, None)
 
     def located(self, source: Path | None) -> "Contract":
         """Return this contract as one that was read from `source`."""

@@ -16,10 +16,7 @@ __all__ = [
     "operations",
     "principal_for",
     "satisfies",
-    "template_matches",
 ]
-
-_EXPRESSION = re.compile(r"\{([^}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +67,6 @@ def operations(contract: Contract) -> tuple[Operation, ...]:
             public=resource.public,
         )
         for resource in contract.resources
-        if set(_EXPRESSION.findall(resource.uri)) <= set(resource.arguments)
     ]
     prompts = [
         Operation(
@@ -87,14 +83,7 @@ def operations(contract: Contract) -> tuple[Operation, ...]:
 
 def _expand(template: str, values: Mapping[str, str]) -> str:
     """Fill the simple expressions of a URI template (RFC 6570 §3.2.2)."""
-    return _EXPRESSION.sub(lambda found: values[found[1]], template)
-
-
-def template_matches(template: str, uri: str) -> bool:
-    """Tell whether a URI is one that a template makes; a URI without expressions makes itself."""
-    parts = _EXPRESSION.split(template)
-    pattern = "".join(re.escape(part) if number % 2 == 0 else "[^/?#]+" for number, part in enumerate(parts))
-    return re.fullmatch(pattern, uri) is not None
+    return re.sub(r"(?<!\$)\{([^{}]*)\}", lambda found: values.get(found[1], found[0]), template)
 
 
 def control_operation(contract: Contract) -> Operation:

@@ -96,7 +96,7 @@ def _head(report: Report, console: Console) -> None:
     if target.resource != target.url:
         say("resource", target.resource)
     lost = [control for control in report.controls if not control.held]
-    for control in lost or report.controls[-1:]:
+    for control in lost or report.controls[:1]:
         state = "accepted" if control.held else "NOT ACCEPTED, so no refusal can be believed"
         text = f"{control.operation} as {control.principal}, MCP {control.revision}: {state} ({control.observed})"
         say("control", text, "" if control.held else "bold red")

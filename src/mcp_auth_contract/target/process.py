@@ -1,11 +1,14 @@
 """The server under test as a process that the kit starts, watches and always stops."""
 
 import asyncio
+import atexit
 import contextlib
+import functools
 import os
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,7 +20,8 @@ __all__ = ["StartedProcess", "free_port", "wait_for_port"]
 
 _KEPT_OUTPUT = 64 * 1024
 _POLL = 0.05
-_GRACE = 5.0
+_DRAIN = 1.0
+_CHUNK = 4096
 
 
 def free_port(host: str = "127.0.0.1") -> int:
@@ -49,8 +53,9 @@ async def wait_for_port(url: str, time_limit: float) -> bool:
 class StartedProcess:
     """A command of the contract, run in its own process group. An async context manager.
 
-    `ready` is asked again and again until it says yes; it gets the rest of `time_limit` (seconds). `redact` cleans
-    the output before it is shown. The process and its children are stopped on every way out, first by SIGTERM.
+    `ready` gets `time_limit` (seconds) and says whether the server came up within it. `redact` cleans the output
+    before it is shown. `log` takes all that the process writes, as it is, to be searched for leaked secrets. The
+    process and its children are stopped on every way out: SIGTERM, and SIGKILL `grace` seconds later.
     """
 
     def __init__(
@@ -62,6 +67,8 @@ class StartedProcess:
         ready: Callable[[float], Awaitable[bool]],
         redact: Callable[[str], str] = lambda text: text,
         time_limit: float = 30.0,
+        log: Path | None = None,
+        grace: float = 5.0,
     ) -> None:
         self._command = list(command)
         self._folder = folder
@@ -69,9 +76,12 @@ class StartedProcess:
         self._ready = ready
         self._redact = redact
         self._time_limit = time_limit
+        self._log = log
+        self._grace = grace
         self._output = bytearray()
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
+        self._last_resort: Callable[[], None] = lambda: None
 
     @property
     def output(self) -> str:
@@ -91,6 +101,9 @@ class StartedProcess:
             )
         except OSError as error:
             raise UsageError(f"target.start: cannot run {self._command[0]}: {error.strerror}") from None
+        # For an interpreter that ends without leaving the context, as after a second Ctrl-C.
+        self._last_resort = functools.partial(_signal_group, self._process, kill=True)
+        atexit.register(self._last_resort)
         self._reader = asyncio.create_task(self._read(self._process))
         try:
             await self._wait(self._process)
@@ -107,9 +120,11 @@ class StartedProcess:
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         if process.stdout is None:
             return
-        while chunk := await process.stdout.read(4096):
-            self._output += chunk
-            del self._output[:-_KEPT_OUTPUT]
+        with _sink(self._log) as keep:
+            while chunk := await process.stdout.read(_CHUNK):
+                self._output += chunk
+                del self._output[:-_KEPT_OUTPUT]
+                keep(chunk)
 
     async def _wait(self, process: asyncio.subprocess.Process) -> None:
         ended = asyncio.create_task(process.wait())
@@ -136,20 +151,41 @@ class StartedProcess:
         process = self._process
         if process is None:
             return
-        self._signal(process, signal.SIGTERM)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_GRACE):
-                await process.wait()
-        # The group may outlive its leader; nothing that the kit started is left running.
-        self._signal(process, signal.SIGKILL)
+        try:
+            _signal_group(process, kill=False)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._grace):
+                    await process.wait()
+        finally:
+            # The group may outlive its leader; nothing that the kit started is left running.
+            _signal_group(process, kill=True)
+            atexit.unregister(self._last_resort)
+            await self._release(process)
+
+    async def _release(self, process: asyncio.subprocess.Process) -> None:
         await process.wait()
         if self._reader is not None:
+            # A grandchild in a session of its own may hold the pipe open for ever.
+            await asyncio.wait({self._reader}, timeout=_DRAIN)
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
         transport = getattr(process, "_transport", None)
         if transport is not None:  # asyncio closes the pipes only when it collects the process
             transport.close()
 
-    def _signal(self, process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, number)
+
+def _signal_group(process: asyncio.subprocess.Process, *, kill: bool) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill() if kill else process.terminate()
+        else:
+            os.killpg(process.pid, signal.SIGKILL if kill else signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def _sink(path: Path | None) -> Iterator[Callable[[bytes], object]]:
+    if path is None:
+        yield len
+        return
+    with path.open("wb", buffering=0) as file:
+        yield file.write

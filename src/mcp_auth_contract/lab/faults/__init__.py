@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from mcp_auth_contract.lab.fault import Fault
-from mcp_auth_contract.lab.faults import challenges, claims, doors, presentation, scopes, signatures
+from mcp_auth_contract.lab.faults import (
+    challenges,
+    claims,
+    documents,
+    doors,
+    presentation,
+    scopes,
+    servers,
+    signatures,
+)
 
 __all__ = ["FAULTS"]
 
@@ -18,6 +27,8 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
             *doors.FAULTS,
             *scopes.FAULTS,
             *challenges.FAULTS,
+            *documents.FAULTS,
+            *servers.FAULTS,
         )
     }
 )

@@ -1,0 +1,227 @@
+"""What the tables of a contract demand of each other."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from mcp_auth_contract.contract.faults import Fault, nearest
+from mcp_auth_contract.contract.models import Contract, Record, RecordPath
+from mcp_auth_contract.contract.operations import control_operation, operations
+from mcp_auth_contract.contract.templates import template_variables
+from mcp_auth_contract.model import Effect, OperationKind
+
+__all__ = ["inconsistencies"]
+
+_REGISTERED = frozenset({"aud", "exp", "iat", "iss", "jti", "nbf"})
+"""Claims of RFC 7519 section 4.1 that the kit sets in every token."""
+
+
+def inconsistencies(contract: Contract, *, resolved: bool) -> list[Fault]:
+    """Return what two places of the contract say against each other; a name with a variable in it may be right."""
+    return [
+        *_names(contract),
+        *_control(contract),
+        *_templates(contract, resolved=resolved),
+        *_tools(contract),
+        *_claims(contract),
+        *_records(contract),
+        *_paths(contract, resolved=resolved),
+        *_canaries(contract),
+    ]
+
+
+def _names(contract: Contract) -> Iterator[Fault]:
+    named = {
+        "tools": [tool.name for tool in contract.tools],
+        "resources": [resource.uri for resource in contract.resources],
+        "prompts": [prompt.name for prompt in contract.prompts],
+        "records": [record.name for record in contract.records],
+    }
+    for table, names in named.items():
+        for name in dict.fromkeys(names):
+            if names.count(name) > 1:
+                yield Fault(f"{table}[{name}]", f"declared {names.count(name)} times", "keep one of them")
+
+
+def _control(contract: Contract) -> Iterator[Fault]:
+    declared = operations(contract)
+    named = [tool.name for tool in contract.tools if tool.control]
+    if not declared:
+        yield Fault("tools", "no tool, resource or prompt is declared", "add one, [[tools]] with a name and scopes")
+        return
+    if len(named) > 1:
+        yield Fault("tools", f"control = true stands at {', '.join(named)}", "keep it at one tool")
+        return
+    if all(operation.public for operation in declared):
+        yield Fault(
+            "tools",
+            "everything is open without a token, so no call tells acceptance from refusal",
+            "declare one operation with scopes",
+        )
+        return
+    control = control_operation(contract)
+    if control.public:
+        yield Fault(
+            f"tools[{control.name}].control",
+            "this tool is open without a token and cannot tell acceptance from refusal",
+            "move control = true to a tool with scopes",
+        )
+    elif control.effect is Effect.WRITE and not contract.policy.writes:
+        yield Fault(
+            f"tools[{control.name}]",
+            "the call that tells acceptance from refusal would write, which policy.writes does not allow",
+            "declare a read that needs scopes, or set policy.writes = true",
+        )
+
+
+def _templates(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
+    for resource in contract.resources:
+        if not resolved and "${" in resource.uri:
+            continue
+        variables = template_variables(resource.uri)
+        key = f"resources[{resource.uri}].arguments"
+        for variable in variables:
+            if variable not in resource.arguments:
+                yield Fault(key, f"no value for {{{variable}}} of the template", f'write {variable} = "…"')
+        for name in resource.arguments:
+            if name not in variables:
+                yield Fault(key, f"{name} is no variable of the URI", f"remove it or write {{{name}}} in uri")
+
+
+def _tools(contract: Contract) -> Iterator[Fault]:
+    names = [tool.name for tool in contract.tools]
+    for tool in contract.tools:
+        if tool.idempotency is not None and tool.effect is Effect.READ:
+            yield Fault(
+                f"tools[{tool.name}].idempotency",
+                "belongs to a tool that writes",
+                'write effect = "write" or remove it',
+            )
+    for position, cursor in enumerate(contract.cursors, 1):
+        if cursor.tool not in names:
+            yield _undeclared(f"cursors[{position}].tool", "tool", cursor.tool, names, "[[tools]]")
+
+
+def _claims(contract: Contract) -> Iterator[Fault]:
+    claims = contract.claims
+    roles = {key: getattr(claims, key) for key in ("subject", "tenant", "scope", "client")}
+    for (one, name), (other, same) in combinations(roles.items(), 2):
+        if name == same:
+            yield Fault(f"claims.{other}", f"the claim {name} is already {one}", "name another claim")
+    for key, name in roles.items():
+        if name in _REGISTERED:
+            yield Fault(f"claims.{key}", f"the claim {name} has a meaning of its own", "name another claim")
+    tables = {"claims.extra": claims.extra} | {
+        f"principals.{name}.claims": principal.claims for name, principal in contract.principals.items()
+    }
+    for table, constants in tables.items():
+        for name in constants:
+            if name in _REGISTERED:
+                yield Fault(f"{table}.{name}", "the kit sets this claim in every token", "remove it")
+            elif name in roles.values():
+                role = next(key for key, claim in roles.items() if claim == name)
+                owner = "scopes" if role == "scope" else role
+                yield Fault(f"{table}.{name}", f"this claim holds the {role}", f"use {owner} of the principal")
+    for name in claims.required:
+        for principal in _without_claim(contract, name):
+            yield Fault(
+                "claims.required",
+                f"the tokens of {principal} do not carry {name}",
+                f"give principals.{principal} the claim, or add it to claims.extra",
+            )
+
+
+def _without_claim(contract: Contract, name: str) -> Iterator[str]:
+    claims = contract.claims
+    if name in _REGISTERED or name in (claims.subject, claims.scope, claims.client) or name in claims.extra:
+        return
+    for key, principal in contract.principals.items():
+        carries = principal.tenant is not None if name == claims.tenant else name in principal.claims
+        if not carries:
+            yield key
+
+
+def _records(contract: Contract) -> Iterator[Fault]:
+    for record in contract.records:
+        key = f"records[{record.name}]"
+        for field, names in (("owner", (record.owner,)), ("readers", record.readers)):
+            for name in names:
+                if name not in contract.principals:
+                    yield _undeclared(f"{key}.{field}", "principal", name, contract.principals, "[principals.NAME]")
+        if not record.reads and not record.lists:
+            yield Fault(key, "nothing leads to it", "add reads or lists, so that its owner can be seen to get it")
+        if record.owner in contract.principals:
+            yield from _twins(contract, record)
+
+
+def _twins(contract: Contract, record: Record) -> Iterator[Fault]:
+    """A server cannot tell two principals apart that differ in nothing but scopes: both read the record."""
+    owner = contract.principals[record.owner]
+    for name, principal in contract.principals.items():
+        same = principal.model_copy(update={"scopes": owner.scopes}) == owner.model_copy(
+            update={"scopes": owner.scopes}
+        )
+        if same and not record.may_read(name):
+            yield Fault(
+                f"records[{record.name}].readers",
+                f"{name} has the same identity as the owner {record.owner} but is no reader",
+                f'add "{name}" to readers',
+            )
+
+
+def _paths(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
+    effects = {tool.name: tool.effect for tool in contract.tools}
+    positions: dict[tuple[str, str], int] = {}
+    for record, field, path in contract.paths():
+        position = positions[record.name, field] = positions.get((record.name, field), 0) + 1
+        key = f"records[{record.name}].{field}[{position}]"
+        undeclared = _undeclared_path(contract, key, path, resolved=resolved)
+        if undeclared is not None:
+            yield undeclared
+            continue
+        effect = effects.get(path.tool, Effect.READ) if path.tool is not None else Effect.READ
+        if field == "writes" and path.tool is None:
+            yield Fault(key, "only a tool can write", "name a tool")
+        elif field == "writes" and effect is Effect.READ:
+            yield Fault(key, f"the effect of {path.name} is read", f'set effect = "write" at tools[{path.name}]')
+        elif field != "writes" and effect is Effect.WRITE:
+            yield Fault(key, f"the effect of {path.name} is write", "move it to writes")
+
+
+def _undeclared_path(contract: Contract, key: str, path: RecordPath, *, resolved: bool) -> Fault | None:
+    tools, prompts = [tool.name for tool in contract.tools], [prompt.name for prompt in contract.prompts]
+    uris = [resource.uri for resource in contract.resources]
+    if not resolved and any("${" in name for name in (path.name, *tools, *prompts, *uris)):
+        return None
+    if path.tool is not None and path.tool not in tools:
+        return _undeclared(f"{key}.tool", OperationKind.TOOL, path.tool, tools, "[[tools]]")
+    if path.prompt is not None and path.prompt not in prompts:
+        return _undeclared(f"{key}.prompt", OperationKind.PROMPT, path.prompt, prompts, "[[prompts]]")
+    if path.resource is not None and contract.resource_for(path.resource) is None:
+        return _undeclared(f"{key}.resource", OperationKind.RESOURCE, path.resource, uris, "[[resources]]")
+    return None
+
+
+def _canaries(contract: Contract) -> Iterator[Fault]:
+    for one, other in combinations(contract.records, 2):
+        if one.canary in other.canary or other.canary in one.canary:
+            yield Fault(
+                f"records[{other.name}].canary",
+                f"cannot be told from the canary of {one.name}",
+                "let no canary contain another",
+            )
+    for record, field, path in contract.paths():
+        for secret in contract.records:
+            sent = f"{path.name} {dict(path.arguments or {})}"
+            if secret.canary in sent:
+                yield Fault(
+                    f"records[{record.name}].{field}",
+                    f"sends the canary of {secret.name}, so an answer that repeats the question looks like a leak",
+                    "ask for the record by something else",
+                )
+
+
+def _undeclared(key: str, kind: str, name: str, known: object, header: str) -> Fault:
+    names = [str(word) for word in known] if isinstance(known, list | tuple | dict) else []
+    alike = nearest(name, names)
+    repair = f'did you mean "{alike}"?' if alike else f"declare it under {header}"
+    return Fault(key, f"no such {kind}", repair, f'"{name}"')

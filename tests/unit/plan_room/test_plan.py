@@ -1,0 +1,137 @@
+"""The plan: what a contract expands to, before anything is sent."""
+
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from mcp_auth_contract.catalogue import Check, load_builtin
+from mcp_auth_contract.contract import Contract, load_contract, read_contract
+from mcp_auth_contract.datafiles import data_folder
+from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.plan import Case, Plan, Selection, make_anonymous_plan, make_plan
+
+CHECKS = load_builtin()
+SAMPLE = load_contract(data_folder("scenarios") / "contracts" / "sample.toml")
+BOTH = (Revision.R2026_07_28, Revision.R2025_11_25)
+
+
+def planned(contract: Contract = SAMPLE, *select: str, revisions: tuple[Revision, ...] = BOTH) -> Plan:
+    return make_plan(CHECKS, contract, revisions, selection=Selection(select))
+
+
+def named(plan: Plan, check: str) -> list[Case]:
+    return [case for case in plan.cases if case.check.id == check]
+
+
+def test_a_case_is_named_after_its_operation_and_what_it_varies() -> None:
+    ids = {case.id for case in planned().cases}
+    assert "token-expired-refused[get_invoice]" in ids
+    assert "scope-missing-denied[update_invoice:invoices:write]" in ids
+    assert "token-alg-none-refused[get_invoice:upper]" in ids
+    assert "token-in-query-refused[get_invoice:query_access_token]" in ids
+    assert "prm-served" in ids
+
+
+def test_no_two_cases_have_one_id_in_one_revision() -> None:
+    counted = Counter((case.id, case.revision) for case in planned().cases)
+    assert [key for key, times in counted.items() if times > 1] == []
+
+
+def test_the_whole_catalogue_runs_on_the_first_revision_and_the_core_on_the_others() -> None:
+    plan = planned()
+    assert {case.revision for case in named(plan, "token-expired-refused")} == set(BOTH)
+    assert {case.revision for case in named(plan, "token-audience-wildcard-refused")} == {BOTH[0]}
+
+
+def test_what_only_an_older_revision_knows_runs_there() -> None:
+    plan = planned()
+    assert {case.revision for case in named(plan, "challenge-get-stream-gated")} == {Revision.R2025_11_25}
+    assert named(plan, "challenge-batch-gated")[0].settled is not None
+
+
+def test_every_revision_runs_everything_everywhere() -> None:
+    plan = make_plan(CHECKS, SAMPLE, BOTH, every_revision=True)
+    assert {case.revision for case in named(plan, "token-audience-wildcard-refused")} == set(BOTH)
+
+
+def test_a_missing_scope_leaves_all_others_but_those_that_imply_it() -> None:
+    (case,) = named(planned(SAMPLE, "scope-missing-denied[update_invoice:*"), "scope-missing-denied")[:1]
+    assert case.question is not None
+    assert case.question.scopes == {"invoices:read", "invoices:export"}
+    implying = text_of(SAMPLE).replace(
+        "[principals.alice]", "implies = { all = ['invoices:write'] }\n[principals.alice]"
+    )
+    implying = implying.replace('scopes = ["invoices:export"]', 'scopes = ["invoices:export", "all"]')
+    other = read_contract(implying, Path("c.toml"))
+    (case,) = named(planned(other, "scope-missing-denied[update_invoice:*"), "scope-missing-denied")[:1]
+    assert case.question is not None
+    assert "all" not in (case.question.scopes or ())
+
+
+def text_of(contract: Contract) -> str:
+    assert contract.source is not None
+    return contract.source.read_text("utf-8")
+
+
+def test_without_writes_a_tool_that_writes_is_not_called() -> None:
+    silent = read_contract(text_of(SAMPLE).replace("writes = true", "writes = false"), Path("c.toml"))
+    cases = [case for case in planned(silent).cases if "[update_invoice" in case.id]
+    assert cases
+    assert all(case.settled for case in cases)
+
+
+def test_claims_that_are_not_required_make_their_checks_not_applicable() -> None:
+    loose = read_contract(text_of(SAMPLE).replace('required = ["sub", "tenant_id"]', "required = []"), Path("c.toml"))
+    assert named(planned(loose), "token-tenant-missing-refused")[0].settled is not None
+    assert named(planned(loose), "token-subject-missing-refused")[0].settled is not None
+
+
+def test_a_call_is_not_its_own_control() -> None:
+    for case in planned().cases:
+        assert case.base is None or case.base.question != case.question
+
+
+def test_a_selection_takes_ids_families_cases_and_patterns() -> None:
+    assert {case.check.family for case in planned(SAMPLE, "scope-").cases} == {"scope"}
+    assert len(planned(SAMPLE, "token-expired-refused[get_invoice]").cases) == len(BOTH)
+    assert all("update_invoice" in case.id for case in planned(SAMPLE, "*[update_invoice*").cases)
+    rest = make_plan(CHECKS, SAMPLE, BOTH, selection=Selection((), ("token",)))
+    assert not [case for case in rest.cases if case.check.family == "token"]
+
+
+@pytest.mark.parametrize("word", ["token-expird-refused", "nonsense", "token-expired-refused[no_such_tool]"])
+def test_a_selection_that_matches_nothing_is_refused(word: str) -> None:
+    with pytest.raises(UsageError, match="no check or case is called"):
+        planned(SAMPLE, word)
+
+
+def test_an_anonymous_plan_asks_nothing_that_needs_a_token() -> None:
+    plan = make_anonymous_plan(CHECKS, BOTH)
+    assert len({case.check.id for case in plan.cases}) > 50
+    for case in plan.cases:
+        assert case.base is None
+        assert case.question is not None
+        assert case.question.token == "none"
+        assert case.question.principal is None
+
+
+def test_a_large_contract_is_planned_quickly() -> None:
+    head = text_of(SAMPLE).split("[[tools]]")[0]
+    tools = "".join(
+        f'[[tools]]\nname = "tool_{number}"\nscopes = ["s:{number}", "invoices:read"]\n' for number in range(50)
+    )
+    contract = read_contract(head + tools, Path("c.toml"))
+    begun = time.perf_counter()
+    plan = planned(contract)
+    assert len(plan.cases) > 1000
+    assert time.perf_counter() - begun < 5
+
+
+def test_every_check_is_planned_somewhere() -> None:
+    plan = make_plan(CHECKS, SAMPLE, tuple(reversed(Revision)))
+    missing: set[str] = {check.id for check in CHECKS} - {case.check.id for case in plan.cases}
+    assert missing == set()
+    assert all(isinstance(case.check, Check) for case in plan.cases)
