@@ -34,7 +34,7 @@ from mcp_auth_contract.issuer.control import IssuerName
 from mcp_auth_contract.judges import Facts
 from mcp_auth_contract.model import Level, OperationKind, Outcome, Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
-from mcp_auth_contract.observations import Answer
+from mcp_auth_contract.observations import Answer, describe
 from mcp_auth_contract.plan import Case, Plan, Selection, make_anonymous_plan, make_plan
 from mcp_auth_contract.probes import Bench, Minter, ask, profile_of
 from mcp_auth_contract.runner import ControlSeen, Report, Run, TargetSeen, reproduction
@@ -289,6 +289,7 @@ class _ContractRun:
         principal = principal_for(self.contract, control)
         bearer = (("Authorization", f"Bearer {minter.mint(principal, 'good').token}"),)
         detected = await detect_revisions(conversation, bearer)
+        _demand_answers(endpoint, detected.answers)
         notes = []
         skew = _skew(detected.answers, options.clock)
         if abs(skew) > _SKEW:
@@ -377,6 +378,7 @@ async def probe_url(url: str, options: Options) -> Report:
     async with HttpDoor(url, redactor=redactor, time_limit=options.time_limit) as door:
         conversation = Conversation(door, url)
         detected = await detect_revisions(conversation)
+        _demand_answers(url, detected.answers)
         notes = ["without a contract and a token only the anonymous part can be seen"]
         revisions = detected.revisions
         if not revisions:
@@ -438,6 +440,12 @@ async def _carry_out(
         interrupted=interrupted,
         notes=notes,
     )
+
+
+def _demand_answers(url: str, answers: Sequence[Answer]) -> None:
+    """Raise Unreachable when not one request got an HTTP answer: a run would only wait for each case in turn."""
+    if all(answer.status is None for answer in answers):
+        raise Unreachable(f"{url}: something listens, but no request gets an HTTP answer: {describe(answers[0])}")
 
 
 def _skew(answers: Sequence[Answer], clock: Clock) -> float:

@@ -52,9 +52,11 @@ class Bench:
             opening = self.conversation.open_session(revision, self.bearer(principal), note="live session")
             self._live[key] = asyncio.create_task(opening)
         # Shielded: a cancelled case must not cancel the session that others share.
-        handshake = await asyncio.shield(self._live[key])
+        task = self._live[key]
+        handshake = await asyncio.shield(task)
         if not handshake.open:
-            del self._live[key]
+            if self._live.get(key) is task:  # tried again next time: a refusal may pass, as a rate limit does
+                del self._live[key]
             return None
         return handshake
 

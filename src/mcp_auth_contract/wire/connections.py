@@ -1,9 +1,11 @@
 """Connections to servers, and what went wrong on one."""
 
+import logging
 import re
 import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import httpx
@@ -18,6 +20,17 @@ FAILURES = (httpx.TransportError, ssl.SSLError, OSError, UnicodeError)
 
 
 _OCTETS = re.compile(r"bytearray\(b(.*)\)", re.DOTALL)
+
+
+_exchanging: ContextVar[bool] = ContextVar("_exchanging", default=False)
+
+
+def _is_foreign(_: logging.LogRecord) -> bool:
+    """Keep a log record only if it is about somebody else's exchange.
+
+    At DEBUG httpcore writes header fields as received, and a server may echo a token in one.
+    """
+    return not _exchanging.get()
 
 
 class Progress:
@@ -52,6 +65,7 @@ class Connections:
         self._ca_file = ca_file
         self._context: ssl.SSLContext | None = None
         self._kept: dict[str, httpx.AsyncBaseTransport] = {}
+        logging.getLogger("httpcore.http11").addFilter(_is_foreign)
 
     async def close(self) -> None:
         """Close every pool and every mounted transport."""
@@ -73,6 +87,7 @@ class Connections:
             transport, single = self._transport(origin[0]), True
         elif transport is None:
             transport = self._kept.get(origin[0]) or self._kept.setdefault(origin[0], self._transport(origin[0]))
+        token = _exchanging.set(True)
         try:
             response = await transport.handle_async_request(request)
             try:
@@ -80,6 +95,7 @@ class Connections:
             finally:
                 await response.aclose()
         finally:
+            _exchanging.reset(token)
             if single:
                 await transport.aclose()
 

@@ -1,0 +1,159 @@
+"""Whatever a server does, a whole run ends in a clear report or in one line, and never in a green one."""
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hostile.servers import BEHAVIOURS, Asked, Behaviour, hostile
+from mcp_auth_contract.catalogue import load_builtin
+from mcp_auth_contract.contract import read_contract
+from mcp_auth_contract.errors import Unreachable
+from mcp_auth_contract.execute import Options, probe_url, run_contract
+from mcp_auth_contract.issuer import EmbeddedIssuer
+from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level
+from mcp_auth_contract.runner import Report
+
+CHECKS = load_builtin()
+
+CONTRACT = """
+[target]
+url = "{url}"
+revisions = ["2026-07-28", "2025-11-25"]
+[policy]
+writes = true
+[principals.alice]
+subject = "alice"
+scopes = ["invoices:read"]
+[[tools]]
+name = "get_invoice"
+scopes = ["invoices:read"]
+"""
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Any:
+    with EmbeddedIssuer() as served:
+        yield served
+
+
+def run(behaviour: Behaviour, issuer: EmbeddedIssuer, **served: Any) -> Report:
+    async def whole() -> Report:
+        async with hostile(behaviour, **served) as server:
+            contract = read_contract(CONTRACT.format(url=server.url), Path("c.toml"))
+            options = Options(checks=CHECKS, environ={}, time_limit=0.2, jobs=16)
+            return await run_contract(contract, options, issuer)
+
+    return asyncio.run(limited(whole()))
+
+
+def probe(behaviour: Behaviour) -> Report:
+    async def whole() -> Report:
+        async with hostile(behaviour) as server:
+            return await probe_url(server.url, Options(checks=CHECKS, environ={}, time_limit=0.2, jobs=16))
+
+    return asyncio.run(limited(whole()))
+
+
+async def limited(work: Coroutine[Any, Any, Report]) -> Report:
+    async with asyncio.timeout(100):
+        return await work
+
+
+def no_kit_fault(report: Report) -> None:
+    assert not [result.sentence for result in report.results if isinstance(result.outcome, Error)]
+    assert not report.gate.open
+
+
+@pytest.mark.parametrize("name", sorted(BEHAVIOURS))
+def test_a_run_against_a_hostile_server_ends_clearly_and_never_green(name: str, issuer: EmbeddedIssuer) -> None:
+    try:
+        report = run(BEHAVIOURS[name], issuer)
+    except Unreachable as fault:
+        assert "\n" not in str(fault)
+        return
+    no_kit_fault(report)
+    if name == "invalid_utf8":  # it serves everybody a result, which is a bypass and told as one
+        assert report.gate.exit_code == 1
+        return
+    for result in report.results:
+        if "control" in result.check.needs:
+            assert not isinstance(result.outcome, Fail), result.sentence
+
+
+@pytest.mark.parametrize("name", sorted(BEHAVIOURS))
+def test_a_probe_of_a_hostile_server_ends_clearly(name: str) -> None:
+    try:
+        report = probe(BEHAVIOURS[name])
+    except Unreachable as fault:
+        assert "\n" not in str(fault)
+        return
+    no_kit_fault(report)
+
+
+async def answer(writer: Any, status: str, body: bytes, *lines: str) -> None:
+    head = [f"HTTP/1.1 {status}", "Content-Type: application/json", f"Content-Length: {len(body)}", *lines]
+    writer.write("\r\n".join([*head, "Connection: close", "", ""]).encode() + body)
+    await writer.drain()
+
+
+def metadata(asked: Asked) -> bytes | None:
+    if "/.well-known/oauth-protected-resource/mcp" not in asked.target or "no-such" in asked.target:
+        return None
+    host = next(line for line in asked.raw.decode().splitlines() if line.lower().startswith("host:")).split()[1]
+    document = {"resource": f"http://{host}/mcp", "authorization_servers": ["http://127.0.0.1:9"]}
+    return json.dumps({**document, "scopes_supported": ["invoices:read"], "resource_name": "x"}).encode()
+
+
+async def refuses_everything(asked: Asked, writer: Any) -> None:
+    document = metadata(asked)
+    if document is not None:
+        await answer(writer, "200 OK", document)
+    elif ".well-known" in asked.target:
+        await answer(writer, "404 Not Found", b"")
+    else:
+        host = next(line for line in asked.raw.decode().splitlines() if line.lower().startswith("host:")).split()[1]
+        pointer = f"http://{host}/.well-known/oauth-protected-resource/mcp"
+        challenge = f'Bearer error="invalid_token", resource_metadata="{pointer}", scope="invoices:read"'
+        await answer(writer, "401 Unauthorized", b"", f"WWW-Authenticate: {challenge}")
+
+
+async def accepts_everything(asked: Asked, writer: Any) -> None:
+    if ".well-known" in asked.target:
+        await answer(writer, "404 Not Found", b"")
+        return
+    result = {"content": [{"type": "text", "text": "INV-1"}], "supportedVersions": ["2026-07-28"]}
+    body = json.dumps({"jsonrpc": "2.0", "id": asked.id, "result": result}).encode()
+    await answer(writer, "200 OK", body)
+
+
+def test_a_server_that_refuses_everything_is_inconclusive_and_never_green(issuer: EmbeddedIssuer) -> None:
+    report = run(refuses_everything, issuer)
+    no_kit_fault(report)
+    judged = [result for result in report.results if "control" in result.check.needs]
+    settled = [result for result in judged if not isinstance(result.outcome, Inconclusive)]
+    assert {type(result.outcome).__name__ for result in settled} <= {"NotApplicable"}
+    binding = [result for result in report.results if result.check.level is Level.MUST]
+    assert not [result.sentence for result in binding if isinstance(result.outcome, Fail)]
+    assert report.gate.exit_code == 3
+
+
+def test_a_server_that_limits_every_request_is_inconclusive(issuer: EmbeddedIssuer) -> None:
+    report = run(BEHAVIOURS["rate_limited"], issuer)
+    no_kit_fault(report)
+    assert report.gate.exit_code == 3
+
+
+def test_a_server_that_accepts_everything_fails_as_a_bypass(issuer: EmbeddedIssuer) -> None:
+    report = run(accepts_everything, issuer)
+    no_kit_fault(report)
+    assert report.gate.exit_code == 1
+    bypasses = [
+        result
+        for result in report.results
+        if isinstance(result.outcome, Fail) and result.impact == Impact.AUTH_BYPASS.value
+    ]
+    assert {"challenge-missing-token-401", "token-expired-refused"} <= {result.check.id for result in bypasses}

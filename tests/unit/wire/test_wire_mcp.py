@@ -1,0 +1,262 @@
+"""Requests are written as each revision demands; conversations follow what the server says."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import httpx
+import pytest
+
+from mcp_auth_contract.model import OperationKind, Revision
+from mcp_auth_contract.wire import (
+    Call,
+    Conversation,
+    HttpDoor,
+    Redactor,
+    detect_revisions,
+    list_all,
+    operation_call,
+    request,
+)
+from mcp_auth_contract.wire.mcp import initialize, notification, read_headers
+
+URL = "http://127.0.0.1:1/mcp"
+Done = TypeVar("Done")
+Respond = Callable[[httpx.Request, Mapping[str, Any]], httpx.Response]
+
+
+def converse(respond: Respond, use: Callable[[Conversation], Awaitable[Done]]) -> tuple[Done, list[httpx.Request]]:
+    asked: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return respond(request, json.loads(request.content or b"{}"))
+
+    async def run() -> Done:
+        transport = httpx.MockTransport(answer)
+        async with HttpDoor(URL, redactor=Redactor(), transport=transport) as door:
+            return await use(Conversation(door, URL))
+
+    return asyncio.run(run()), asked
+
+
+def result(message: Mapping[str, Any], value: Any, **headers: str) -> httpx.Response:
+    return httpx.Response(200, json={"jsonrpc": "2.0", "id": message.get("id"), "result": value}, headers=headers)
+
+
+def error(message: Mapping[str, Any], status: int, code: int, data: Any = None) -> httpx.Response:
+    fault = {"code": code, "message": "no"} | ({"data": data} if data is not None else {})
+    return httpx.Response(status, json={"jsonrpc": "2.0", "id": message.get("id"), "error": fault})
+
+
+CALL = Call("tools/call", {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}})
+
+
+@pytest.mark.parametrize("revision", list(Revision))
+def test_only_what_the_revision_knows_is_in_the_headers(revision: Revision) -> None:
+    headers = dict(request(revision, CALL, 3, session="s-1").headers)
+    assert headers["Accept"] == "application/json, text/event-stream"
+    assert headers.get("MCP-Protocol-Version") == (None if revision == Revision.R2025_03_26 else revision.value)
+    assert headers.get("Mcp-Session-Id") == (None if revision.stateless else "s-1")
+    assert headers.get("Mcp-Method") == ("tools/call" if revision.stateless else None)
+    assert headers.get("Mcp-Name") == ("get_invoice" if revision.stateless else None)
+
+
+@pytest.mark.parametrize("revision", list(Revision))
+def test_only_the_stateless_era_puts_metadata_into_the_body(revision: Revision) -> None:
+    message = request(revision, CALL, 3)
+    value = json.loads(message.body)
+    meta = value["params"].pop("_meta", None)
+    assert value == {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": dict(CALL.params)}
+    if revision.stateless:
+        assert meta["io.modelcontextprotocol/protocolVersion"] == revision.value
+        assert meta["io.modelcontextprotocol/clientInfo"]["name"] == "mcp-auth-contract"
+        assert meta["io.modelcontextprotocol/clientCapabilities"] == {}
+    else:
+        assert meta is None
+
+
+def test_initialize_carries_neither_session_nor_version_header() -> None:
+    message = initialize(Revision.R2025_11_25, 1)
+    assert {name for name, _ in message.headers} == {"Content-Type", "Accept"}
+    assert json.loads(message.body)["params"]["protocolVersion"] == "2025-11-25"
+
+
+def test_a_notification_has_no_id() -> None:
+    message = notification(Revision.R2025_06_18, Call("notifications/initialized", {}), session="s")
+    assert message.id is None
+    assert json.loads(message.body) == {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert ("Mcp-Session-Id", "s") in message.headers
+
+
+def test_a_read_carries_session_and_version() -> None:
+    headers = dict(read_headers(Revision.R2025_11_25, "s", accept="text/event-stream"))
+    assert headers == {"Accept": "text/event-stream", "MCP-Protocol-Version": "2025-11-25", "Mcp-Session-Id": "s"}
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [("get_invoice", True), ("a b", True), ("", True), ("zażółć", False), (" edge ", False), ("tab\there", False),
+     ("=?base64?eA==?=", False)],
+)  # fmt: skip
+def test_a_name_that_a_header_cannot_carry_goes_in_base64(name: str, plain: bool) -> None:
+    headers = dict(request(Revision.R2026_07_28, Call("prompts/get", {"name": name}), 1).headers)
+    encoded = f"=?base64?{base64.b64encode(name.encode()).decode()}?="
+    assert headers["Mcp-Name"] == (name if plain else encoded)
+
+
+def test_a_resource_is_named_by_its_uri() -> None:
+    call = operation_call(OperationKind.RESOURCE, "invoice://INV-1", {})
+    assert dict(request(Revision.R2026_07_28, call, 1).headers)["Mcp-Name"] == "invoice://INV-1"
+
+
+def test_arguments_that_a_schema_marks_are_mirrored() -> None:
+    schema = {
+        "properties": {
+            "region": {"type": "string", "x-mcp-header": "Region"},
+            "dry": {"type": "boolean", "x-mcp-header": "Dry"},
+            "nested": {"type": "object", "properties": {"count": {"type": "integer", "x-mcp-header": "Count"}}},
+            "absent": {"type": "string", "x-mcp-header": "Absent"},
+            "odd": {"type": "string", "x-mcp-header": "not a token"},
+            "plain": {"type": "string"},
+        }
+    }
+    arguments = {"region": "zürich", "dry": True, "nested": {"count": 4}, "odd": "x", "plain": "y"}
+    call = operation_call(OperationKind.TOOL, "t", arguments)
+    headers = dict(request(Revision.R2026_07_28, call, 1, schema=schema).headers)
+    mirrored = {name: value for name, value in headers.items() if name.startswith("Mcp-Param-")}
+    encoded = f"=?base64?{base64.b64encode('zürich'.encode()).decode()}?="
+    assert mirrored == {"Mcp-Param-Region": encoded, "Mcp-Param-Dry": "true", "Mcp-Param-Count": "4"}
+    legacy = request(Revision.R2025_11_25, call, 1, schema=schema).headers
+    assert not [name for name, _ in legacy if name.startswith("Mcp-Param-")]
+
+
+def test_prompt_arguments_are_strings() -> None:
+    call = operation_call(OperationKind.PROMPT, "p", {"n": 1, "flag": True, "text": "x"})
+    assert call.params["arguments"] == {"n": "1", "flag": "true", "text": "x"}
+
+
+def test_a_session_is_opened_used_and_closed() -> None:
+    def respond(request: httpx.Request, message: Mapping[str, Any]) -> httpx.Response:
+        if message.get("method") == "initialize":
+            value = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "inv", "version": "2"}}
+            return result(message, value, **{"Mcp-Session-Id": "eyJhbGciOi.eyJzaWQiOjF9.c2lnbmF0dXJl"})
+        return httpx.Response(202 if request.method == "POST" else 204)
+
+    async def use(conversation: Conversation) -> Any:
+        handshake = await conversation.open_session(Revision.R2025_11_25, (("Authorization", "Bearer x"),))
+        return handshake, await conversation.close_session(handshake, (("Authorization", "Bearer x"),))
+
+    (handshake, closed), asked = converse(respond, use)
+    assert handshake.open
+    assert handshake.revision == Revision.R2025_06_18
+    assert handshake.session == "eyJhbGciOi.eyJzaWQiOjF9.c2lnbmF0dXJl"
+    assert handshake.session not in repr(handshake)
+    assert handshake.server["name"] == "inv"
+    assert closed.status == 204
+    assert [one.method for one in asked] == ["POST", "POST", "DELETE"]
+    for one in asked:
+        assert one.headers["authorization"] == "Bearer x"
+    for one in asked[1:]:
+        assert one.headers["mcp-session-id"] == handshake.session
+        assert one.headers["mcp-protocol-version"] == "2025-06-18"
+
+
+def test_a_refused_handshake_is_not_followed_up() -> None:
+    handshake, asked = converse(
+        lambda request, message: httpx.Response(401), lambda talk: talk.open_session(Revision.R2025_11_25)
+    )
+    assert not handshake.open
+    assert handshake.session is None
+    assert len(asked) == 1
+
+
+def test_a_server_without_sessions_is_not_sent_a_delete() -> None:
+    async def use(conversation: Conversation) -> Any:
+        return await conversation.close_session(await conversation.open_session(Revision.R2025_11_25))
+
+    closed, asked = converse(lambda request, message: result(message, {"protocolVersion": "2025-11-25"}), use)
+    assert closed is None
+    assert "DELETE" not in [one.method for one in asked]
+
+
+MODERN, LEGACY = Revision.R2026_07_28, Revision.R2025_11_25
+
+
+def era(discover: Callable[[Mapping[str, Any]], httpx.Response], legacy: str | None) -> Respond:
+    def respond(request: httpx.Request, message: Mapping[str, Any]) -> httpx.Response:
+        method = message.get("method")
+        if method == "server/discover":
+            return discover(message)
+        if method == "initialize":
+            return result(message, {"protocolVersion": legacy}) if legacy else error(message, 400, -32022)
+        return httpx.Response(202)
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    ("discover", "legacy", "revisions"),
+    [
+        (lambda m: result(m, {"supportedVersions": ["2026-07-28"]}), None, (MODERN,)),
+        (lambda m: result(m, {"supportedVersions": ["2026-07-28", "2099-01-01"]}), "2025-11-25", (MODERN, LEGACY)),
+        (lambda m: error(m, 400, -32022, {"supported": ["2026-07-28"]}), None, (MODERN,)),
+        (lambda m: error(m, 400, -32020), None, (MODERN,)),
+        (lambda m: error(m, 400, -32021), "2025-11-25", (MODERN, LEGACY)),
+        (lambda m: error(m, 404, -32601), "2025-11-25", (LEGACY,)),
+        (lambda m: error(m, 200, -32602), "2025-03-26", (Revision.R2025_03_26,)),
+        (lambda m: httpx.Response(405), "2025-06-18", (Revision.R2025_06_18,)),
+        (lambda m: httpx.Response(406, text="no"), "2025-11-25", (LEGACY,)),
+        (lambda m: httpx.Response(401), "2025-11-25", (LEGACY,)),
+        (lambda m: httpx.Response(401), None, ()),
+        (lambda m: httpx.Response(200, text="<html>"), None, ()),
+    ],
+)
+def test_the_revisions_are_what_the_server_shows(discover: Any, legacy: str | None, revisions: Any) -> None:
+    detected, _ = converse(era(discover, legacy), detect_revisions)
+    assert detected.revisions == revisions
+
+
+def pages(*served: Any) -> Respond:
+    def respond(request: httpx.Request, message: Mapping[str, Any]) -> httpx.Response:
+        cursor = message.get("params", {}).get("cursor")
+        return result(message, next(page for asked, page in served if asked in (cursor, "any")))
+
+    return respond
+
+
+def test_a_list_is_followed_to_its_end_by_cursors_as_they_came() -> None:
+    jwt_like = "eyJvZmZzZXQi.eyJwYWdlIjoyfQ.c2lnbmVk"
+    first = {"tools": [{"name": "a"}, "odd"], "nextCursor": jwt_like}
+    listing, asked = converse(
+        pages((None, first), (jwt_like, {"tools": [{"name": "b"}]})),
+        lambda talk: list_all(talk, LEGACY, "tools/list", "tools"),
+    )
+    assert [entry["name"] for entry in listing.entries] == ["a", "b"]
+    assert listing.complete
+    assert len(listing.answers) == len(asked) == 2
+
+
+def test_a_cursor_that_comes_back_ends_the_list_unfinished() -> None:
+    ring = {"tools": [{"name": "a"}], "nextCursor": "again"}
+    listing, asked = converse(pages(("any", ring)), lambda talk: list_all(talk, LEGACY, "tools/list", "tools"))
+    assert not listing.complete
+    assert len(asked) == 2
+
+
+def test_ever_new_cursors_end_after_fifty_pages() -> None:
+    def respond(request: httpx.Request, message: Mapping[str, Any]) -> httpx.Response:
+        return result(message, {"tools": [], "nextCursor": str(message["id"])})
+
+    listing, asked = converse(respond, lambda talk: list_all(talk, LEGACY, "tools/list", "tools"))
+    assert not listing.complete
+    assert len(asked) == 50
+
+
+def test_a_refused_list_is_empty_and_unfinished() -> None:
+    listing, _ = converse(
+        lambda request, message: httpx.Response(401), lambda talk: list_all(talk, LEGACY, "tools/list", "tools")
+    )
+    assert (listing.entries, listing.complete) == ((), False)
