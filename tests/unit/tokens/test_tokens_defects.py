@@ -119,6 +119,8 @@ REASONS: Mapping[str, set[Reason]] = {
     "hmac_with_public_key": {Reason.ALGORITHM},
     "embedded_jwk": {Reason.SIGNATURE, Reason.KEY},
     "unknown_critical_extension": {Reason.CRITICAL},
+    "hostile_text": {Reason.KEY},
+    "oversized": {Reason.MALFORMED},
     "malformed": {Reason.MALFORMED, Reason.SIGNATURE},
 }
 
