@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import re
-import shlex
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -457,8 +456,3 @@ def _skew(answers: Sequence[Answer], clock: Clock) -> float:
         with contextlib.suppress(ValueError, TypeError):
             return parsedate_to_datetime(date).timestamp() + 0.5 - clock()
     return 0.0
-
-
-def quoted(name: str) -> str:
-    """Return a contract's name as a word of a command line; the built-in sample has none."""
-    return "" if name.startswith("(") else shlex.quote(name)

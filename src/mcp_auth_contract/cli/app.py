@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
+from typer.exceptions import TyperException
 
 from mcp_auth_contract import __version__
 from mcp_auth_contract.errors import KitError
@@ -216,13 +216,11 @@ def call(words: Sequence[str]) -> int:
     except KitError as fault:
         _say(str(fault))
         return fault.exit_code
-    except click.exceptions.Abort:
-        _say("interrupted")
-        return 3
-    except click.ClickException as fault:
-        _say(f"{fault.format_message()}; see `mcp-auth-contract --help`")
+    except TyperException as fault:
+        said = " ".join(fault.format_message().split()).rstrip(".")
+        _say(f"{said}; see `mcp-auth-contract --help`")
         return 2
-    except KeyboardInterrupt:
+    except (typer.Abort, KeyboardInterrupt):
         _say("interrupted")
         return 3
     except BrokenPipeError:

@@ -16,7 +16,7 @@ from rich.progress import Progress as Bar
 
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.cli.finding import find_contract
-from mcp_auth_contract.contract import Contract, load_contract
+from mcp_auth_contract.contract import at_url, load_contract
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execute import Options, Progress, probe_url, run_contract
 from mcp_auth_contract.model import Fail, Level, Outcome
@@ -58,7 +58,8 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
     found = find_contract(file)
     contract = load_contract(found.path)
     if options.url is not None:
-        contract = _at_url(contract, options.url)
+        _demand_http(options.url)
+        contract = at_url(contract, options.url)
     _demand_writable(outputs)
     if found.sample and not outputs.quiet:
         sys.stderr.write("No mcp-auth-contract.toml here: running the built-in sample server against its contract.\n")
@@ -87,15 +88,6 @@ def _options(options: RunOptions, name: str, progress: Progress) -> Options:
         name=name,
         progress=progress,
     )
-
-
-def _at_url(contract: Contract, url: str) -> Contract:
-    """Return the contract against another URL, which nobody starts; its resource stays what it says, if it does."""
-    _demand_http(url)
-    target = contract.raw()["target"]
-    kept = {key: value for key, value in target.items() if key not in ("url", "app", "start", "ready", "env", "path")}
-    moved = Contract.model_validate({**contract.raw(), "target": {**kept, "url": url}})
-    return moved.located(contract.source)
 
 
 def _demand_http(url: str) -> None:

@@ -1,7 +1,7 @@
 """The contract file: what the kit has to know about a server, checked before anything is sent."""
 
 from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve
-from mcp_auth_contract.contract.load import load_contract, read_contract
+from mcp_auth_contract.contract.load import at_url, load_contract, read_contract
 from mcp_auth_contract.contract.models import Claims, Contract, Issuer, Policy, Principal, Target
 from mcp_auth_contract.contract.operations import (
     Operation,
@@ -22,6 +22,7 @@ __all__ = [
     "Policy",
     "Principal",
     "Target",
+    "at_url",
     "contract_schema",
     "control_operation",
     "environment_secrets",

@@ -64,7 +64,18 @@ def key_name(location: _Location, tables: object) -> str:
 
 def validation_faults(error: ValidationError, tables: object) -> list[Fault]:
     """Translate pydantic's errors; values are shown as they stand in `tables`, never as validated."""
-    return [_fault(detail["type"], detail["loc"], detail.get("ctx", {}), tables) for detail in error.errors()]
+    details = error.errors()
+    return [
+        _fault(detail["type"], detail["loc"], detail.get("ctx", {}), tables)
+        for detail in details
+        if not (detail["type"] == "too_short" and _has_faulty_entry(detail["loc"], details))
+    ]
+
+
+def _has_faulty_entry(location: _Location, details: Sequence[Mapping[str, Any]]) -> bool:
+    """A list that is too short only because its entries are faulty is no fault of its own."""
+    depth = len(location)
+    return any(len(other["loc"]) > depth and other["loc"][:depth] == location for other in details)
 
 
 def _fault(kind: str, location: _Location, context: Mapping[str, Any], tables: object) -> Fault:

@@ -11,7 +11,9 @@ from mcp_auth_contract.contract.interpolate import unknown_variables
 from mcp_auth_contract.contract.models import Contract
 from mcp_auth_contract.errors import ContractError
 
-__all__ = ["load_contract", "read_contract"]
+__all__ = ["at_url", "load_contract", "read_contract"]
+
+_ABOUT_THE_PLACE = frozenset({"app", "env", "path", "ready", "start", "url"})
 
 
 def load_contract(path: Path) -> Contract:
@@ -47,3 +49,17 @@ def read_contract(text: str, source: Path) -> Contract:
     if faults:
         raise contract_error(str(source), faults)
     return contract.located(source)
+
+
+def at_url(contract: Contract, url: str) -> Contract:
+    """Return the contract for a server at another URL, which nobody starts; a resource it names stays what it is.
+
+    Raises ContractError as `load_contract` does, for a host that the contract does not authorize above all.
+    """
+    tables = contract.raw()
+    kept = {key: value for key, value in tables["target"].items() if key not in _ABOUT_THE_PLACE}
+    moved = {**tables, "target": {**kept, "url": url}}
+    try:
+        return Contract.model_validate(moved).located(contract.source)
+    except ValidationError as error:
+        raise contract_error(contract.label, validation_faults(error, moved)) from None

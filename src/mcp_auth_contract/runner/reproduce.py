@@ -19,7 +19,9 @@ def reproduction(case: Case, observation: Observation, evidence: Evidence, contr
     """
     exchange_id = _decisive(observation)
     exchange = evidence.get(exchange_id) if exchange_id else None
-    if exchange is None:
+    if exchange is None or contract.startswith(
+        "("
+    ):  # the built-in sample and anonymous probes have no file to mint from
         return None
     words = ["curl", "-i", "-X", exchange.method]
     for name, value in exchange.request_headers:
@@ -49,7 +51,13 @@ def _with_mint(text: str, case: Case, contract: str) -> str:
     marker = next((word for word in _labels(text)), None)
     if "$SESSION" not in text and (marker is None or not minted):
         return text
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`")
+    quoted = (
+        text.replace("\\", "\\\\")
+        .replace('"', '\\"')
+        .replace("`", "\\`")
+        .replace("$", "\\$")
+        .replace("\\$SESSION", "$SESSION")
+    )
     if marker is not None and question is not None:
         for label in _labels(text):
             quoted = quoted.replace(label, f"$({_mint(case, label, contract)})")

@@ -54,9 +54,10 @@ class Run:
         together = [case for case in pending if not _alone(case)]
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._freely([case for case in together if case.base is None]))
                 for base, batch in _batches(case for case in together if case.base is not None):
                     group.create_task(self._bracketed(base, batch))
+            # After the brackets, so that no bracketed case rests on an answer from before its opening control.
+            await self._freely([case for case in together if case.base is None])
             for base, batch in _batches(case for case in pending if _alone(case) and case.base is not None):
                 await self._bracketed(base, batch)
             for case in pending:
@@ -75,7 +76,7 @@ class Run:
     async def _freely(self, cases: Sequence[Case]) -> None:
         await self._observe(cases)
         for case in cases:
-            await self._judge(case)
+            self._judge(case)
 
     async def _bracketed(self, base: Base, cases: Sequence[Case]) -> None:
         unbelieved: set[Question] = set()
@@ -87,11 +88,10 @@ class Run:
             await self._observe(batch)
             unbelieved.update(case.question for case in batch if case.question is not None)
 
-        believed: list[Case] = []
         bracket = Bracket(
             control=lambda: self._control(base),
             run=run,
-            believe=believed.append,
+            believe=self._judge,
             doubt=lambda case, reason: self._settle(case, Inconclusive(reason)),
             recover=lambda: self._recover(base),
         )
@@ -99,10 +99,8 @@ class Run:
             await bracket.over(cases)
         except Exception as fault:  # noqa: BLE001  a fault of the kit in a control ends as error, which shuts the gate
             for case in cases:
-                if case not in self.outcomes and case not in believed:
+                if case not in self.outcomes:
                     self._settle(case, Error(self.fault(fault)))
-        for case in believed:
-            await self._judge(case)
 
     async def _control(self, base: Base) -> Held:
         async with self._gate:
@@ -148,7 +146,7 @@ class Run:
         async with self._gate:
             return await self.ask(question)
 
-    async def _judge(self, case: Case) -> None:
+    def _judge(self, case: Case) -> None:
         if case.question is None:
             return
         task = self._asked[case.question]

@@ -39,19 +39,28 @@ class Progress:
     def __init__(self) -> None:
         self.new_connection = False
         self.stage: Trouble = Trouble.TIMEOUT
+        self._socket: Any = None
 
-    async def __call__(self, event: str, _: Mapping[str, Any]) -> None:
+    async def __call__(self, event: str, details: Mapping[str, Any]) -> None:
         """Take one event of the trace."""
         match event:
             case "connection.connect_tcp.started":
                 self.new_connection = True
                 self.stage = Trouble.CONNECT
+            case "connection.connect_tcp.complete":
+                self.stage = Trouble.TIMEOUT
+                self._socket = details.get("return_value")
             case "connection.start_tls.started":
                 self.stage = Trouble.TLS
-            case "connection.connect_tcp.complete" | "connection.start_tls.complete":
+            case "connection.start_tls.complete":
                 self.stage = Trouble.TIMEOUT
             case _:
                 pass
+
+    async def close_unfinished(self) -> None:
+        """Close the socket of a TLS handshake that was broken off, which httpcore leaves open when cancelled."""
+        if self.stage is Trouble.TLS and self._socket is not None:
+            await self._socket.aclose()
 
 
 class Connections:

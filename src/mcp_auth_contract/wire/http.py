@@ -157,6 +157,8 @@ class HttpDoor:
             attempt.fail(attempt.progress.stage, f"after {limit:g} s")
         except FAILURES as error:
             attempt.fail(*trouble_of(error, attempt.progress))
+        finally:
+            await attempt.progress.close_unfinished()
         received = attempt.received(exchange, self.redactor)
         self._record(attempt, received.answer, started, time.perf_counter() - begun)
         return received

@@ -1,0 +1,155 @@
+"""Wrong use gets one clear line and exit code 2 or 3, never a traceback."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from mcp_auth_contract import __version__
+from mcp_auth_contract.cli import main
+from mcp_auth_contract.tokens import decode_parts
+
+CONTRACT = """[target]
+url = "http://127.0.0.1:{port}/mcp"
+{more}
+[principals.alice]
+subject = "alice"
+scopes = ["invoices:read"]
+[[tools]]
+name = "get_invoice"
+scopes = ["invoices:read"]
+"""
+
+
+@pytest.fixture
+def contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return write(tmp_path)
+
+
+def write(folder: Path, more: str = "", port: int | str = 9) -> Path:
+    file = folder / "mcp-auth-contract.toml"
+    file.write_text(CONTRACT.format(more=more, port=port), "utf-8")
+    return file
+
+
+def refused(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:
+    assert main(list(words)) == code
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err
+    assert said.err.count("\n") == 1, said.err
+    assert said.err.startswith("mcp-auth-contract: ")
+    return said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "none.toml"], "none.toml: no such contract file"),
+        (
+            ["run", "--select", "token-expird-refused"],
+            'no check or case is called "token-expird-refused"; did you mean',
+        ),
+        (["plan", "--select", "token-expird-refused"], 'did you mean "token-expired-refused"?'),
+        (["explain", "token-expird-refused"], 'did you mean "token-expired-refused"?'),
+        (["list", "tokn"], 'no family is called "tokn"; did you mean "token"?'),
+        (["run", "--url", "mcp.example.com"], "not an http or https URL"),
+        (["run", "--url", "https://mcp.example.com/mcp"], "authorized = true"),
+        (["run", "--json", "missing/report.json"], "its folder does not exist"),
+        (["run", "--fail-on", "may"], "write must or should"),
+        (["run", "--jobs", "none"], "--jobs"),
+        (["rnu"], "rnu"),
+        (["probe", "ftp://127.0.0.1/"], "not an http or https URL"),
+        (["mint", "mcp-auth-contract.toml", "alic"], 'no principal is called "alic"'),
+        (["mint", "mcp-auth-contract.toml", "alice", "--defect", "expird"], "did you mean 'expired'?"),
+        (["mint", "mcp-auth-contract.toml", "alice", "--defect", "alg_none", "--variant", "x"], "unknown variant 'x'"),
+        (["lab", "--fault", "nonsense"], 'no fault is called "nonsense"'),
+        (["lab", "--variant", "nonsense"], 'no variant is called "nonsense"'),
+        (["run", "--scenarios", "nowhere"], "no such folder of checks"),
+    ],
+)
+def test_wrong_words_are_refused_in_one_line(
+    words: list[str], said: str, contract: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if "token-expird-refused" in words and words[0] == "run":
+        listening = socket.create_server(("127.0.0.1", 0))
+        listening.close()
+        words = ["plan", *words[1:]]
+    assert said in refused(capsys, 2, *words)
+
+
+def test_a_faulty_contract_is_refused_with_the_nearest_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, 'resorce = "x"')
+    assert 'target.resorce: unknown key; did you mean "resource"?' in refused(capsys, 2, "run", str(file))
+
+
+def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text("[target\n")
+    assert "not TOML" in refused(capsys, 2, "run", str(file))
+
+
+def test_a_server_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        file = write(tmp_path, port=unused.getsockname()[1])
+        assert "nothing accepts connections at 127.0.0.1:" in refused(capsys, 3, "run", str(file))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/mcp"
+        assert "nothing accepts connections" in refused(capsys, 3, "probe", url)
+
+
+def test_a_port_in_use_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        file = write(tmp_path, f"[issuer]\nport = {taken.getsockname()[1]}")
+        assert "in use" in refused(capsys, 2, "run", str(file))
+
+
+def test_a_start_that_dies_is_told_with_its_last_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = "import sys; print('no module named invoices'); sys.exit(7)"
+    file = write(tmp_path, f'start = ["${{python}}", "-c", "{command}"]')
+    said = refused(capsys, 3, "run", str(file))
+    assert "ended with code 7" in said
+    assert "no module named invoices" in said
+
+
+def test_a_start_that_does_not_exist_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, 'start = ["no-such-program-anywhere"]')
+    assert "cannot run no-such-program-anywhere" in refused(capsys, 2, "run", str(file))
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"mcp-auth-contract {__version__}\n"
+
+
+def test_a_plan_sends_nothing(
+    contract: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_network(*_: object) -> None:
+        raise AssertionError("a plan opened a connection")
+
+    monkeypatch.setattr(socket.socket, "connect", no_network)
+    monkeypatch.setattr(socket.socket, "bind", no_network)
+    assert main(["plan"]) == 0
+    said = capsys.readouterr()
+    assert "token-expired-refused[get_invoice]" in said.out
+    assert "Nothing was sent." in said.err
+
+
+def test_mint_prints_a_token_and_nothing_else(contract: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mint", "mcp-auth-contract.toml", "alice", "--defect", "expired", "--show"]) == 0
+    said = capsys.readouterr()
+    header, claims = decode_parts(said.out.strip())
+    assert header is not None
+    assert claims is not None
+    assert claims["sub"] == "alice"
+    assert said.out.strip() not in said.err
+
+
+def test_everything_that_can_be_listed_is(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["list"], ["list", "token"], ["defects"], ["lab", "--list"], ["explain", "token-expired-refused"]):
+        assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "alg_none" in said
+    assert "rfc-editor.org" in said
+    assert "Authorization: Bearer <" in said

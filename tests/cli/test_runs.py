@@ -1,0 +1,75 @@
+"""Runs as a user starts them: output files, no secret anywhere, and Ctrl-C."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "mcp_auth_contract"]
+JWT = re.compile(r"eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{20,}")
+
+
+def start(*words: str, folder: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen([*COMMAND, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_the_built_in_sample_is_green_and_no_output_holds_a_token(tmp_path: Path) -> None:
+    process = start("run", "--json", "r.json", "--junit", "r.xml", folder=tmp_path)
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == 0, out + err
+    assert "gate open (exit 0)" in out
+    assert "No mcp-auth-contract.toml here" in err
+    report = json.loads((tmp_path / "r.json").read_text("utf-8"))
+    jsonschema.validate(report, json.loads((ROOT / "docs" / "report-v1.schema.json").read_text("utf-8")))
+    assert report["gate"] == {"open": True, "exit_code": 0, "reasons": []}
+    assert report["counts"]["pass"] > 300
+    assert ElementTree.fromstring((tmp_path / "r.xml").read_text("utf-8")).get("failures") == "0"
+    for text in (out, err, (tmp_path / "r.json").read_text("utf-8"), (tmp_path / "r.xml").read_text("utf-8")):
+        assert JWT.search(text) is None
+
+
+def test_a_fault_turns_the_gate_and_says_how_to_repeat_it(tmp_path: Path) -> None:
+    sample = (ROOT / "scenarios" / "contracts" / "sample.toml").read_text("utf-8")
+    faulty = sample.replace('"lab", ', '"lab", "--fault", "expiry-not-checked", ')
+    (tmp_path / "mcp-auth-contract.toml").write_text(faulty, "utf-8")
+    listed = subprocess.run([*COMMAND, "lab", "--list"], capture_output=True, text=True, check=True, cwd=tmp_path)
+    name = next(line.split()[0] for line in listed.stdout.splitlines() if line.startswith("exp"))
+    (tmp_path / "mcp-auth-contract.toml").write_text(faulty.replace("expiry-not-checked", name), "utf-8")
+    process = start("run", "--select", "token", folder=tmp_path)
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == 1, out + err
+    assert "token-expired-refused[get_invoice]" in out
+    assert "--defect expired" in out
+    assert "gate SHUT (exit 1)" in out
+    assert JWT.search(out) is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_reports_what_it_has_and_leaves_nothing_running(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    sample = (ROOT / "scenarios" / "contracts" / "sample.toml").read_text("utf-8")
+    slow = sample.replace("[target]", "[target]\nmax_rate = 15", 1)
+    (tmp_path / "mcp-auth-contract.toml").write_text(slow, "utf-8")
+    process = start("run", "--json", "r.json", folder=tmp_path)
+    time.sleep(5)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 3, out + err
+    assert "interrupted" in out
+    report = json.loads((tmp_path / "r.json").read_text("utf-8"))
+    assert report["interrupted"] is True
+    assert "Traceback" not in err
+    port = report["target"]["url"].split(":")[2].split("/")[0]
+    listening = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert not [line for line in listening.splitlines() if "lab" in line and f"--port {port}" in line]
+    assert os.getpid()
