@@ -26,3 +26,12 @@ def test_a_fault_fails_its_own_checks_and_no_other(name: str, issuer: EmbeddedIs
 def test_every_check_has_a_fault_that_makes_it_fail() -> None:
     shown = {check for fault in FAULTS.values() for check in fault.breaks}
     assert {check.id for check in CHECKS} - shown == set()
+
+
+@pytest.mark.parametrize("name", ["resource-private-keys", "as-private-keys"])
+def test_a_private_key_that_the_server_publishes_enters_no_report(name: str, issuer: EmbeddedIssuer) -> None:
+    report = run_lab(issuer, fault=FAULTS[name])
+    bodies = [exchange["response"]["body"] for exchange in report.exchanges.values() if exchange["response"]]
+    leaked = [body for body in bodies if '"d"' in body]
+    assert leaked
+    assert all('"d":"<redacted>"' in body.replace(" ", "") for body in leaked)

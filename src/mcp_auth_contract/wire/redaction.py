@@ -34,6 +34,8 @@ _FIELD_IN_TEXT = re.compile(
     (?P<value> [^"'\\\r\n,<>{{}}\[\]]+ )
     """
 )
+# A key set that gives private members away (RFC 7518 §6) must not give them away once more in a report.
+_PRIVATE_MEMBER = re.compile(r'("(?:d|p|q|dp|dq|qi|k)"\s*:\s*")[A-Za-z0-9_-]{16,}(?=")')
 _LABEL = re.compile(r"(<redacted(?: JWT)?>|[^\s\"',;=#%]+\#[0-9a-f]{8})")
 _COOKIE_NAME = re.compile(r"[\w.-]{1,40}=")
 
@@ -100,6 +102,7 @@ class Redactor:
         text = _JWT.sub(self._jwt_mark, text)
         if self._index:
             text = _RUN.sub(self._run_mark, text)
+        text = _PRIVATE_MEMBER.sub(rf"\1{REDACTED}", text)
         return _FIELD_IN_TEXT.sub(self._field_mark, text)
 
     def redact_header(self, name: str, value: str) -> str:

@@ -229,3 +229,12 @@ def test_threads_may_register_and_redact_at_once() -> None:
     for thread in threads:
         thread.join()
     assert errors == []
+
+
+def test_private_members_of_a_key_are_not_recorded() -> None:
+    secret = "Zm9vYmFyYmF6cXV4LXByaXZhdGU"
+    text = '{"keys":[{"kty":"OKP","x":"publicpublicpublicpublic","d": "' + secret + '"}]}'
+    redacted = Redactor().redact(text)
+    assert secret not in redacted
+    assert '"d": "<redacted>"' in redacted
+    assert "publicpublicpublicpublic" in redacted
