@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from mcp_auth_contract.catalogue import load_builtin
-from mcp_auth_contract.contract import contract_schema, read_contract
+from mcp_auth_contract.contract import Claims, Issuer, Policy, Principal, Target, contract_schema, read_contract
 from mcp_auth_contract.reports.json_v1 import report_schema
 from mcp_auth_contract.reports.rules import render_checks
 
@@ -37,3 +37,15 @@ def test_the_number_of_checks_told_is_the_number_there_is() -> None:
     count = len(load_builtin())
     assert count >= 90
     assert f"- {count} checks:" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_the_reference_of_the_contract_names_every_key_of_the_tables_it_lists() -> None:
+    text = (ROOT / "docs" / "contract.md").read_text("utf-8")
+    tables = (Target, Issuer, Claims, Policy, Principal)
+    assert [name for table in tables for name in table.model_fields if f"`{name}`" not in text] == []
+
+
+def test_the_contracts_of_the_reference_are_contracts() -> None:
+    text = (ROOT / "docs" / "contract.md").read_text("utf-8")
+    for toml in re.findall(r"```toml\n(.*?)```", text, re.DOTALL):
+        read_contract(toml, Path("c.toml"))
