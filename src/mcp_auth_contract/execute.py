@@ -148,6 +148,8 @@ async def run_contract(contract: Contract, options: Options, issuer: EmbeddedIss
     with served as issuer:
         resolved = resolved_for(contract, issuer, options.environ)
         target = resolved.target
+        # A pattern that matches nothing is told before a server is started for it.
+        make_plan(options.checks, resolved, target.revisions or _EVERY, selection=options.selection)
         if issuer.settings.keys != "fresh" and not is_loopback_url(target.endpoint):
             _refuse_published_keys(issuer)
         async with _started(resolved, redactor):
@@ -156,7 +158,7 @@ async def run_contract(contract: Contract, options: Options, issuer: EmbeddedIss
                 redactor=redactor,
                 evidence=Evidence(),
                 headers=tuple(target.headers.items()),
-                ca_file=str(resolved.folder / target.ca_file) if target.ca_file else None,
+                ca_files=_trusted(resolved, issuer),
                 max_rate=target.max_rate,
                 time_limit=options.time_limit,
             )
@@ -203,6 +205,17 @@ def mint_offline(
         resolved, profile_of(resolved, url, resource), issuer.signing_key(), issuer.key_of, clock, Redactor()
     )
     return minter.mint(principal, defect or "good", variant, scopes), warning
+
+
+def _trusted(contract: Contract, issuer: EmbeddedIssuer) -> list[str]:
+    """Return the certificates to trust besides the system's: the contract's, and the issuer's throw-away authority."""
+    files = [] if issuer.ca_file is None else [str(issuer.ca_file)]
+    if contract.target.ca_file is not None:
+        file = contract.folder / contract.target.ca_file
+        if not file.is_file():
+            raise UsageError(f"{contract.label}: target.ca_file: no such file ({contract.target.ca_file})")
+        files.append(str(file))
+    return files
 
 
 def _demand_supported(contract: Contract) -> None:
@@ -371,6 +384,7 @@ async def probe_url(url: str, options: Options) -> Report:
     """Look at a server without a contract and without a token, and return the report."""
     redactor = Redactor()
     begun = datetime.fromtimestamp(options.clock(), UTC).isoformat(timespec="seconds")
+    make_anonymous_plan(options.checks, _EVERY, selection=options.selection)
     if not await wait_for_port(url, _REACH_LIMIT):
         parts = urlsplit(url)
         raise Unreachable(f"nothing accepts connections at {parts.hostname}:{parts.port or parts.scheme}")

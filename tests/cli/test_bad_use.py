@@ -56,6 +56,18 @@ def refused(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:
         (["run", "--url", "mcp.example.com"], "not an http or https URL"),
         (["run", "--url", "https://mcp.example.com/mcp"], "authorized = true"),
         (["run", "--json", "missing/report.json"], "its folder does not exist"),
+        (["run", "--json", "."], "a folder; name the file to write"),
+        (["run", "--junit", "missing/report.xml"], "its folder does not exist"),
+        (["run", "--junit", "-"], "only --json writes to stdout"),
+        (["probe", "http://127.0.0.1:99999/mcp"], "not an http or https URL"),
+        (
+            ["probe", "http://127.0.0.1:9/mcp", "--select", "no-such-check"],
+            'no check or case is called "no-such-check"',
+        ),
+        (["run", "--jobs", "0"], "--jobs"),
+        (["run", "--nonsense"], "--nonsense"),
+        (["explain"], "CHECK"),
+        (["mint", "mcp-auth-contract.toml", "alice", "--variant", "x"], "--variant: needs --defect"),
         (["run", "--fail-on", "may"], "write must or should"),
         (["run", "--jobs", "none"], "--jobs"),
         (["rnu"], "rnu"),
@@ -71,10 +83,6 @@ def refused(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:
 def test_wrong_words_are_refused_in_one_line(
     words: list[str], said: str, contract: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if "token-expird-refused" in words and words[0] == "run":
-        listening = socket.create_server(("127.0.0.1", 0))
-        listening.close()
-        words = ["plan", *words[1:]]
     assert said in refused(capsys, 2, *words)
 
 
@@ -87,6 +95,22 @@ def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, capsys: pytest.Captur
     file = tmp_path / "c.toml"
     file.write_text("[target\n")
     assert "not TOML" in refused(capsys, 2, "run", str(file))
+
+
+def test_each_fault_of_a_contract_is_a_line_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, 'resorce = "x"\nstrat = []')
+    assert main(["run", str(file)]) == 2
+    said = capsys.readouterr()
+    lines = said.err.splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith(f"mcp-auth-contract: {file}: target.") for line in lines)
+    assert said.out == ""
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "c.toml"
+    file.write_bytes(b"\xff\xfe\x00")
+    assert "not UTF-8" in refused(capsys, 2, "run", str(file))
 
 
 def test_a_server_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,3 +73,16 @@ def test_an_interrupted_run_reports_what_it_has_and_leaves_nothing_running(
     listening = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert not [line for line in listening.splitlines() if "lab" in line and f"--port {port}" in line]
     assert os.getpid()
+
+
+def test_a_report_that_nobody_reads_does_not_change_the_exit_code(tmp_path: Path) -> None:
+    for words in ([], ["--json", "-"], ["--quiet"]):
+        process = start("run", "--select", "token-expired-refused", *words, folder=tmp_path)
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        err = process.stderr.read()
+        process.stderr.close()
+        assert process.wait(timeout=60) == 0, err
+        assert "Traceback" not in err
+        assert "BrokenPipe" not in err

@@ -246,6 +246,11 @@ async def rate_limited(asked: Asked, writer: asyncio.StreamWriter) -> None:
     writer.write(_whole(b"", "429 Too Many Requests", "Retry-After: 0"))
 
 
+async def rate_limited_untold(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    """429 for everything, without a word on when to come back."""
+    writer.write(_whole(b"", "429 Too Many Requests"))
+
+
 async def rate_limited_for_long(asked: Asked, writer: asyncio.StreamWriter) -> None:
     """429 for everything, come back in 30 years."""
     writer.write(_whole(b"", "429 Too Many Requests", "Retry-After: 999999999999"))
@@ -365,6 +370,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = MappingProxyType(
             many_headers,
             rate_limited,
             rate_limited_for_long,
+            rate_limited_untold,
             redirect_ring,
             reset,
             server_error,

@@ -4,10 +4,11 @@ import pytest
 
 from lab.lab_runs import CHECKS, run_lab
 from mcp_auth_contract.execute import Options
-from mcp_auth_contract.issuer import EmbeddedIssuer
+from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Revision
 from mcp_auth_contract.runner import Report
+from mcp_auth_contract.tokens.keys import Algorithm
 
 
 def blemishes(report: Report) -> list[str]:
@@ -54,3 +55,18 @@ def test_a_legal_variant_stays_green(variant: Variant, issuer: EmbeddedIssuer) -
     report = run_lab(issuer, variants=[variant], edits=EDITS.get(variant, []))
     assert blemishes(report) == []
     assert report.gate.exit_code == 0
+
+
+def test_a_server_that_insists_on_an_https_issuer_is_green() -> None:
+    with EmbeddedIssuer(IssuerSettings(tls=True)) as issuer:
+        report = run_lab(issuer, ca_file=issuer.ca_file)
+    assert issuer.settings.tls
+    assert blemishes(report) == []
+
+
+@pytest.mark.parametrize("algorithm", ["PS256", "ES256", "EdDSA"])
+def test_the_sound_server_is_green_with_each_algorithm(algorithm: str) -> None:
+    with EmbeddedIssuer(IssuerSettings(algorithms=(Algorithm(algorithm),))) as issuer:
+        edits = [("[claims]", f'[issuer]\nalgorithms = ["{algorithm}"]\n[claims]')]
+        report = run_lab(issuer, edits=edits, algorithms=(algorithm,))
+    assert blemishes(report) == []

@@ -24,6 +24,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+_INTERRUPTED = 130
+"""What Typer makes of a KeyboardInterrupt."""
+
 ContractFile = Annotated[
     Path | None,
     typer.Argument(
@@ -229,6 +232,9 @@ def call(words: Sequence[str]) -> int:
         _say("a fault in mcp-auth-contract itself; please report it with the lines below")
         traceback.print_exc()
         return 4
+    if code == _INTERRUPTED:
+        _say("interrupted")
+        return 3
     return code if isinstance(code, int) else 0
 
 

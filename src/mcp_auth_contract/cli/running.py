@@ -102,9 +102,17 @@ def _demand_http(url: str) -> None:
 
 def _demand_writable(outputs: Outputs) -> None:
     """Find out before the run that a report could not be written after it."""
+    if outputs.junit is not None and str(outputs.junit) == "-":
+        raise UsageError("--junit: name a file; only --json writes to stdout as -")
     for file in (outputs.json, outputs.junit):
-        if file is not None and str(file) != "-" and not file.absolute().parent.is_dir():
+        if file is None or str(file) == "-":
+            continue
+        if not file.absolute().parent.is_dir():
             raise UsageError(f"{file}: its folder does not exist")
+        if file.is_dir():
+            raise UsageError(f"{file}: a folder; name the file to write")
+        if not os.access(file if file.exists() else file.absolute().parent, os.W_OK):
+            raise UsageError(f"{file}: may not be written")
 
 
 def _run(work: Awaitable[Report]) -> Report:
@@ -150,9 +158,18 @@ def _progress() -> Iterator[Progress]:
 def _write(report: Report, outputs: Outputs) -> int:
     to_stdout = outputs.json is not None and str(outputs.json) == "-"
     if outputs.json is not None and not to_stdout:
-        outputs.json.write_text(render_json(report), "utf-8")
+        _save(outputs.json, render_json(report))
     if outputs.junit is not None:
-        outputs.junit.write_text(render_junit(report), "utf-8")
+        _save(outputs.junit, render_junit(report))
+    try:
+        _print(report, outputs, to_stdout=to_stdout)
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # rich leaves the process when nobody reads; the gate's decision stands
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return report.gate.exit_code
+
+
+def _print(report: Report, outputs: Outputs, *, to_stdout: bool) -> None:
     if to_stdout:
         sys.stdout.write(render_json(report))
     elif outputs.quiet:
@@ -164,4 +181,10 @@ def _write(report: Report, outputs: Outputs) -> int:
         if not console.is_terminal:
             console = Console(highlight=False, emoji=False, markup=False, width=_WIDTH_WITHOUT_TERMINAL)
         print_report(report, console)
-    return report.gate.exit_code
+
+
+def _save(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be written: {error.strerror}") from None

@@ -35,6 +35,8 @@ def print_token(
     if principal not in contract.principals:
         known = ", ".join(contract.principals)
         raise UsageError(f'{file}: no principal is called "{principal}"; declared are {known}')
+    if variant is not None and defect is None:
+        raise UsageError("--variant: needs --defect, whose variant it is; `mcp-auth-contract defects` lists both")
     minted, warning = mint_offline(
         contract, principal, defect=defect, variant=variant, scopes=scopes, environ=os.environ, clock=system_clock
     )

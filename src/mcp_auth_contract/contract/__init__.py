@@ -1,6 +1,6 @@
 """The contract file: what the kit has to know about a server, checked before anything is sent."""
 
-from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve
+from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve, resolve_issuer
 from mcp_auth_contract.contract.load import at_url, load_contract, read_contract
 from mcp_auth_contract.contract.models import Claims, Contract, Issuer, Policy, Principal, Target
 from mcp_auth_contract.contract.operations import (
@@ -32,5 +32,6 @@ __all__ = [
     "principal_for",
     "read_contract",
     "resolve",
+    "resolve_issuer",
     "satisfies",
 ]

@@ -1,11 +1,12 @@
 """What the tables of a contract demand of each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
+from typing import assert_never
 
 from mcp_auth_contract.contract.faults import Fault, nearest
-from mcp_auth_contract.contract.models import Contract, Record, RecordPath
-from mcp_auth_contract.contract.operations import control_operation, operations
+from mcp_auth_contract.contract.models import Contract, Guarded, Prompt, Record, RecordPath, Resource, Tool
+from mcp_auth_contract.contract.operations import control_operation, operations, satisfies
 from mcp_auth_contract.contract.templates import template_variables
 from mcp_auth_contract.model import Effect, OperationKind
 
@@ -23,9 +24,10 @@ def inconsistencies(contract: Contract, *, resolved: bool) -> list[Fault]:
         *_templates(contract, resolved=resolved),
         *_tools(contract),
         *_claims(contract),
+        *_scopes(contract, resolved=resolved),
         *_records(contract),
         *_paths(contract, resolved=resolved),
-        *_canaries(contract),
+        *_canaries(contract, resolved=resolved),
     ]
 
 
@@ -185,6 +187,62 @@ def _paths(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
             yield Fault(key, f"the effect of {path.name} is read", f'set effect = "write" at tools[{path.name}]')
         elif field != "writes" and effect is Effect.WRITE:
             yield Fault(key, f"the effect of {path.name} is write", "move it to writes")
+        elif record.owner in contract.principals:
+            yield from _passable(contract, key, record, path, resolved=resolved)
+
+
+def _passable(contract: Contract, key: str, record: Record, path: RecordPath, *, resolved: bool) -> Iterator[Fault]:
+    """A path says nothing about strangers unless it is closed to them and open to the owner."""
+    guarded = _declared(contract, path)
+    if guarded is None:
+        return
+    if guarded.public:
+        yield Fault(key, f"{path.name} is open without a token, so the canary is no secret", "remove the path")
+    elif _held(contract, contract.principals, guarded.required_scopes, resolved=resolved) and not _held(
+        contract, (record.owner,), guarded.required_scopes, resolved=resolved
+    ):
+        yield Fault(
+            key,
+            f"the owner {record.owner} does not have the scopes of {path.name}",
+            f"add {', '.join(guarded.required_scopes)} to principals.{record.owner}, or remove the path",
+        )
+
+
+def _declared(contract: Contract, path: RecordPath) -> Guarded | None:
+    match path.kind:
+        case OperationKind.TOOL:
+            return next((tool for tool in contract.tools if tool.name == path.name), None)
+        case OperationKind.RESOURCE:
+            return contract.resource_for(path.name)
+        case OperationKind.PROMPT:
+            return next((prompt for prompt in contract.prompts if prompt.name == path.name), None)
+        case _:
+            assert_never(path.kind)
+
+
+def _held(contract: Contract, names: Iterable[str], scopes: tuple[str, ...], *, resolved: bool) -> bool:
+    """Tell whether one of these principals has the scopes, or may have them once variables have values."""
+    granted = [contract.principals[name].scopes for name in names]
+    if not resolved and any("${" in scope for scope in (*scopes, *(each for held in granted for each in held))):
+        return True
+    return any(satisfies(contract, frozenset(held), scopes) for held in granted)
+
+
+def _scopes(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
+    tables: dict[str, tuple[Tool | Resource | Prompt, ...]] = {
+        "tools": contract.tools,
+        "resources": contract.resources,
+        "prompts": contract.prompts,
+    }
+    for table, entries in tables.items():
+        for entry in entries:
+            name = entry.uri if isinstance(entry, Resource) else entry.name
+            if not _held(contract, contract.principals, entry.required_scopes, resolved=resolved):
+                yield Fault(
+                    f"{table}[{name}].scopes",
+                    "no principal has all of them, so no call can be seen to succeed",
+                    f"give {', '.join(entry.required_scopes)} to one principal",
+                )
 
 
 def _undeclared_path(contract: Contract, key: str, path: RecordPath, *, resolved: bool) -> Fault | None:
@@ -201,8 +259,10 @@ def _undeclared_path(contract: Contract, key: str, path: RecordPath, *, resolved
     return None
 
 
-def _canaries(contract: Contract) -> Iterator[Fault]:
+def _canaries(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
     for one, other in combinations(contract.records, 2):
+        if not resolved and "${" in one.canary + other.canary:
+            continue
         if one.canary in other.canary or other.canary in one.canary:
             yield Fault(
                 f"records[{other.name}].canary",

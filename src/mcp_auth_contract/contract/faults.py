@@ -37,7 +37,12 @@ class Fault:
 
 def contract_error(label: str, faults: Iterable[Fault]) -> ContractError:
     """Return the error that tells all faults of the contract `label`, one a line, each once."""
-    return ContractError("\n".join(dict.fromkeys(f"{label}: {fault}" for fault in faults)))
+    return ContractError("\n".join(dict.fromkeys(f"{label}: {_one_line(str(fault))}" for fault in faults)))
+
+
+def _one_line(text: str) -> str:
+    """A name may hold line breaks or the control sequences of a terminal."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -49,7 +54,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def key_name(location: _Location, tables: object) -> str:
     """Return how the author finds a place in the file: `tools[get_invoice].scopes[2]`, counting from 1.
 
-    An entry of a list is called by its name where it has one. `tables` is the file as read.
+    An entry of a list is called by its name or URI where it has one. `tables` is the file as read.
     """
     name = ""
     for step in location:
@@ -57,16 +62,19 @@ def key_name(location: _Location, tables: object) -> str:
         if isinstance(step, str):
             name += f".{step}" if name else step
         else:
-            own = tables.get("name") if isinstance(tables, Mapping) else None
+            own = tables.get("name", tables.get("uri")) if isinstance(tables, Mapping) else None
             name += f"[{own if isinstance(own, str) and own else step + 1}]"
     return name
 
 
-def validation_faults(error: ValidationError, tables: object) -> list[Fault]:
-    """Translate pydantic's errors; values are shown as they stand in `tables`, never as validated."""
+def validation_faults(error: ValidationError, tables: object, below: _Location = ()) -> list[Fault]:
+    """Translate pydantic's errors; values are shown as they stand in `tables`, never as validated.
+
+    `below` is the place of what was validated, when it was not all of the tables.
+    """
     details = error.errors()
     return [
-        _fault(detail["type"], detail["loc"], detail.get("ctx", {}), tables)
+        _fault(detail["type"], below + detail["loc"], detail.get("ctx", {}), tables)
         for detail in details
         if not (detail["type"] == "too_short" and _has_faulty_entry(detail["loc"], details))
     ]
@@ -82,6 +90,8 @@ def _fault(kind: str, location: _Location, context: Mapping[str, Any], tables: o
     if location and location[-1] == "[key]":
         return Fault(key_name(location[:-1], tables), f"the name is {context.get('what')}", context["repair"])
     location = _inside(location, tables)
+    if context.get("at"):
+        location = (*location, context["at"])
     key = key_name(location, tables)
     value = _look_up(tables, location)
     shown = None if _SECRET_KEYS.intersection(location) else _shown(value)
@@ -105,7 +115,7 @@ def _fault(kind: str, location: _Location, context: Mapping[str, Any], tables: o
         case "tuple_type":
             return Fault(key, "not a list", _list_repair(location, value), shown)
         case "mapping_type" | "dict_type" | "model_type" | "model_attributes_type":
-            return Fault(key, "not a table", _table_repair(location), shown)
+            return Fault(key, "not a table", _table_repair(location, value), shown)
         case "greater_than" | "greater_than_equal" | "less_than_equal":
             return Fault(key, *_bounds(kind, context), shown)
         case "too_short":
@@ -145,7 +155,7 @@ def _shown(value: object) -> str | None:
             return _shown(value.value)
         case bool() | int() | float() | str():
             # A URL may hold a password before its host.
-            text = re.sub(r"//[^/?#\"]*@", "//…@", json.dumps(value, ensure_ascii=False))
+            text = re.sub(r"//.*@", "//…@", json.dumps(value, ensure_ascii=False))
             return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
         case _:
             return None
@@ -197,8 +207,10 @@ def _list_repair(location: _Location, value: object) -> str:
     return f"write [{_shown(value)}]" if isinstance(value, str) and len(value) < 20 else "write it in [ ]"
 
 
-def _table_repair(location: _Location) -> str:
+def _table_repair(location: _Location, value: object) -> str:
     match location:
+        case (str(name),) if name != "principals" and isinstance(value, list):
+            return f"write its header as [{name}]"
         case ("principals",):
             return "write one header for each, [principals.NAME]"
         case ("principals", name):
@@ -212,10 +224,11 @@ def _table_repair(location: _Location) -> str:
 def _table_at(location: _Location) -> type[BaseModel] | None:
     """Return the table whose keys stand at a location, or None for a free mapping."""
     table: type[BaseModel] | None = Contract
-    for step in location:
+    for depth, step in enumerate(location):
         if table is None:
             return None
-        if isinstance(step, int) or (step not in table.model_fields and table.__name__ == "Principal"):
+        names_a_principal = depth == 1 and location[0] == "principals"
+        if isinstance(step, int) or names_a_principal:
             continue
         field = table.model_fields.get(step)
         table = _table_in(field.annotation) if field is not None else None

@@ -43,6 +43,7 @@ __all__ = [
     "JsonPointer",
     "Method",
     "Port",
+    "ResourceUri",
     "Revocation",
     "Scope",
     "Seconds",
@@ -50,7 +51,6 @@ __all__ = [
     "Text",
     "Uri",
     "fault",
-    "is_loopback",
     "is_resolved",
 ]
 
@@ -110,28 +110,18 @@ class Table(BaseModel):
     __str__ = __repr__
 
 
-def fault(what: str, repair: str) -> PydanticCustomError:
+def fault(what: str, repair: str, *, at: str | None = None) -> PydanticCustomError:
     """Return the error a validator raises: what is wrong with the value, and how to repair it.
 
-    Neither text may quote the value, which is shown (or kept back) by the one place that knows whether it is secret.
+    A validator of a whole table names the faulty key with `at`. Neither text may quote the value, which is shown
+    (or kept back) by the one place that knows whether it is secret.
     """
-    return PydanticCustomError("contract_fault", "contract fault", {"what": what, "repair": repair})
+    return PydanticCustomError("contract_fault", "contract fault", {"what": what, "repair": repair, "at": at or ""})
 
 
 def is_resolved(info: ValidationInfo) -> bool:
     """Return whether the variables in the contract being validated have been replaced."""
     return bool(info.context and info.context.get("resolved"))
-
-
-def is_loopback(url: str) -> bool:
-    """Return whether a URL's host is this machine: 127.0.0.0/8, ::1, `localhost` or a name below it (RFC 6761)."""
-    host = (urlsplit(url).hostname or "").rstrip(".")
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _checked(check: Callable[[str], None]) -> AfterValidator:
@@ -179,12 +169,17 @@ def _http_url(text: str) -> None:
         raise fault("a URL with a fragment", 'remove the part from "#" on')
 
 
+def _absolute_uri(text: str, example: str) -> None:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f]+", text):
+        raise fault("not an absolute URI", f'write it with its scheme, like "{example}"')
+
+
+def _resource_uri(text: str) -> None:
+    _absolute_uri(text, "invoice://INV-1")
+
+
 def _uri(text: str) -> None:
-    what, repair = "not an absolute URI", 'write it with its scheme, like "https://mcp.example.com/mcp"'
-    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:.", text):
-        raise fault(what, repair)
-    if re.search(r"[\x00-\x20\x7f]", text):
-        raise fault(what, repair)
+    _absolute_uri(text, "https://mcp.example.com/mcp")
     if "#" in text:
         raise fault("a URI with a fragment", 'remove the part from "#" on (RFC 8707 section 2)')
 
@@ -257,6 +252,9 @@ HttpUrl = Annotated[str, _checked(_http_url)]
 
 Uri = Annotated[str, _checked(_uri)]
 """An absolute URI without fragment (RFC 8707 section 2)."""
+
+ResourceUri = Annotated[str, _checked(_resource_uri)]
+"""The URI of an MCP resource, or a template of such URIs (RFC 6570)."""
 
 Scope = Annotated[
     str,

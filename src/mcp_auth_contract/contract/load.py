@@ -1,12 +1,13 @@
 """Reading a contract file: all its faults at once, one line each."""
 
+import re
 import tomllib
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from mcp_auth_contract.contract.consistency import inconsistencies
-from mcp_auth_contract.contract.faults import contract_error, validation_faults
+from mcp_auth_contract.contract.faults import Fault, contract_error, validation_faults
 from mcp_auth_contract.contract.interpolate import unknown_variables
 from mcp_auth_contract.contract.models import Contract
 from mcp_auth_contract.errors import ContractError
@@ -22,13 +23,13 @@ def load_contract(path: Path) -> Contract:
     Raises ContractError with one line for each fault: `file: key: what is wrong (value); repair`.
     """
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
     except FileNotFoundError:
         raise ContractError(f"{path}: no such file; write one, or run without a contract to see the sample") from None
     except UnicodeDecodeError:
         raise ContractError(f"{path}: not UTF-8 text; save it as UTF-8") from None
     except OSError as error:
-        raise ContractError(f"{path}: cannot be read: {error.strerror}") from None
+        raise ContractError(f"{path}: cannot be read ({error.strerror}); name a file that you may read") from None
     return read_contract(text, path)
 
 
@@ -37,9 +38,11 @@ def read_contract(text: str, source: Path) -> Contract:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ContractError(f"{source}: not TOML: {error}") from None
+        raise contract_error(str(source), [_not_toml(str(error))]) from None
+    except ValueError:  # Python refuses to read an integer of thousands of digits
+        raise ContractError(f"{source}: not TOML: a number with too many digits; write it as text in quotes") from None
     except RecursionError:
-        raise ContractError(f"{source}: not TOML that anybody can mean: nested too deeply") from None
+        raise ContractError(f"{source}: not TOML that anybody can mean: nested too deeply; nest less") from None
     faults = unknown_variables(tables)
     try:
         contract = Contract.model_validate(tables)
@@ -49,6 +52,14 @@ def read_contract(text: str, source: Path) -> Contract:
     if faults:
         raise contract_error(str(source), faults)
     return contract.located(source)
+
+
+def _not_toml(message: str) -> Fault:
+    """Move the place to the front of what tomllib says: `Invalid value (at line 3, column 8)`."""
+    found = re.fullmatch(r"(?s)(.*) \(at (.*)\)", message)
+    what, place = found.groups() if found else (message, "somewhere")
+    twice = re.search("overwrite|twice|already", what) is not None
+    return Fault(place, f"not TOML: {what}", "keep one of them" if twice else "correct it (https://toml.io)")
 
 
 def at_url(contract: Contract, url: str) -> Contract:

@@ -13,15 +13,15 @@ from mcp_auth_contract.contract.fields import (
     Distinct,
     Identifier,
     JsonPointer,
+    ResourceUri,
     Scope,
     Table,
     Text,
-    Uri,
     fault,
 )
 from mcp_auth_contract.contract.server import Audit, Claims, Issuer, Policy, Provider, Target
 from mcp_auth_contract.contract.templates import matches
-from mcp_auth_contract.model import Effect
+from mcp_auth_contract.model import Effect, OperationKind
 
 __all__ = [
     "Audit",
@@ -99,7 +99,7 @@ class Tool(Guarded):
 class Resource(Guarded):
     """A resource of the server, or a template of resources."""
 
-    uri: Uri = Field(examples=["invoice://INV-1", "invoice://{invoice_id}"])
+    uri: ResourceUri = Field(examples=["invoice://INV-1", "invoice://{invoice_id}"])
     """The resource's URI or URI template (RFC 6570)."""
     arguments: Mapping[str, Text] = Field(default={}, examples=[{"invoice_id": "INV-1"}])
     """Only for a template: a value for each of its variables."""
@@ -119,12 +119,19 @@ class RecordPath(Table):
 
     tool: Text | None = Field(default=None, examples=["get_invoice"])
     """The name of a declared tool."""
-    resource: Uri | None = Field(default=None, examples=["invoice://INV-1"])
+    resource: ResourceUri | None = Field(default=None, examples=["invoice://INV-1"])
     """The URI of a declared resource, or one that a declared template makes."""
     prompt: Text | None = Field(default=None, examples=["summarise_invoice"])
     """The name of a declared prompt."""
     arguments: Arguments | None = Field(default=None, examples=[{"invoice_id": "INV-1"}])
     """The arguments of this call; those of the declaration when omitted."""
+
+    @property
+    def kind(self) -> OperationKind:
+        """What the path goes through."""
+        if self.tool is not None:
+            return OperationKind.TOOL
+        return OperationKind.RESOURCE if self.resource is not None else OperationKind.PROMPT
 
     @property
     def name(self) -> str:

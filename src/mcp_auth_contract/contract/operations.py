@@ -1,12 +1,12 @@
 """What can be called on the server: tools, resources and prompts as one kind of thing."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_auth_contract.contract.models import Contract
+from mcp_auth_contract.contract.models import Contract, RecordPath
+from mcp_auth_contract.contract.templates import expand
 from mcp_auth_contract.model import Effect, OperationKind
 
 __all__ = [
@@ -62,7 +62,7 @@ def operations(contract: Contract) -> tuple[Operation, ...]:
     resources = [
         Operation(
             OperationKind.RESOURCE,
-            _expand(resource.uri, resource.arguments),
+            expand(resource.uri, resource.arguments),
             resource.required_scopes,
             public=resource.public,
         )
@@ -79,11 +79,6 @@ def operations(contract: Contract) -> tuple[Operation, ...]:
         for prompt in contract.prompts
     ]
     return (*tools, *resources, *prompts)
-
-
-def _expand(template: str, values: Mapping[str, str]) -> str:
-    """Fill the simple expressions of a URI template (RFC 6570 §3.2.2)."""
-    return re.sub(r"(?<!\$)\{([^{}]*)\}", lambda found: values.get(found[1], found[0]), template)
 
 
 def control_operation(contract: Contract) -> Operation:
@@ -128,17 +123,21 @@ def principal_for(contract: Contract, operation: Operation) -> str:
     owners = [
         record.owner
         for record, key, path in contract.paths()
-        if key != "writes" and path.name == operation.name and _same_call(path.arguments, operation)
+        if key != "writes" and _leads_through(path, operation) and _same_call(path.arguments, operation)
     ]
     writers = [
         record.owner
         for record, key, path in contract.paths()
-        if key == "writes" and path.name == operation.name and operation.effect is Effect.WRITE
+        if key == "writes" and _leads_through(path, operation) and operation.effect is Effect.WRITE
     ]
     for name in (*owners, *writers, *contract.principals):
         if satisfies(contract, frozenset(contract.principals[name].scopes), operation.scopes):
             return name
     return next(iter(contract.principals))
+
+
+def _leads_through(path: RecordPath, operation: Operation) -> bool:
+    return (path.kind, path.name) == (operation.kind, operation.name)
 
 
 def _same_call(arguments: Mapping[str, Any] | None, operation: Operation) -> bool:

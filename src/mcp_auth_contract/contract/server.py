@@ -28,14 +28,16 @@ from mcp_auth_contract.contract.fields import (
     Text,
     Uri,
     fault,
-    is_loopback,
     is_resolved,
 )
 from mcp_auth_contract.model import Revision
+from mcp_auth_contract.oauth import is_loopback_url
 
 __all__ = ["Audit", "Claims", "Issuer", "Policy", "Provider", "Target"]
 
 _APP_ORIGIN = "http://127.0.0.1:8000"
+
+_PORT_0 = re.compile(r"https?://[^/?#]*:0+(?:[/?#]|$)")
 
 
 class Target(Table):
@@ -87,38 +89,44 @@ class Target(Table):
         """Whether a port has to be picked before the contract can be resolved, as the value `target.port`."""
         if self.url is None:
             return False
-        return "${target.port}" in self.url or bool(re.match(r"https?://[^/?#]*:0+(?:[/?#]|$)", self.url))
+        return "${target.port}" in self.url or _PORT_0.match(self.url) is not None
 
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> "Target":
         if (self.url is None) == (self.app is None):
             raise fault("needs exactly one of url and app", 'write url = "http://127.0.0.1:8000/mcp"')
         if self.app is not None and self.start is not None:
-            raise fault("app runs in process, so start has nothing to do", "remove app or start")
+            raise fault("app runs in process, so start has nothing to do", "remove app or start", at="start")
         if self.app is None and self.path is not None:
-            raise fault("path belongs to app", "put the path into url")
+            raise fault("belongs to app", "put the path into url", at="path")
         if self.wants_free_port:
             self._free_port_is_told(resolved=is_resolved(info))
+        for key, url in (("ready", self.ready), ("resource", self.resource)):
+            if url is not None and _PORT_0.match(url):
+                raise fault("port 0 is no port to reach", "write ${target.port} in its place", at=key)
         if not self.authorized:
             for key, url in (("url", self.url), ("ready", self.ready)):
-                known = url is not None and (is_resolved(info) or "${" not in url.replace("${target.port}", "0"))
-                if url is not None and known and not is_loopback(url):
+                place = (url or _APP_ORIGIN).replace("${target.port}", "0")
+                if (is_resolved(info) or "${" not in place) and not is_loopback_url(place):
                     raise fault(
-                        f"the host of {key} is not this machine and authorized is not set",
+                        "the host is not this machine and authorized is not set",
                         "add authorized = true if you may test this server",
+                        at=key,
                     )
         return self
 
     def _free_port_is_told(self, *, resolved: bool) -> None:
         if resolved:
-            raise fault("url has port 0 although no port was picked", "write the port")
+            raise fault("port 0 although no port was picked", "write the port", at="url")
         if self.start is None:
-            raise fault("url picks a free port, but no start command listens there", "add start or write the port")
+            raise fault(
+                "picks a free port, but no start command listens there", "add start or write the port", at="url"
+            )
         told = " ".join((*self.start, *self.env.values()))
         if not re.search(r"\$\{target\.(?:port|url|resource)\}", told):
-            raise fault("url picks a free port that the server is not told", "pass ${target.port} on in start or env")
-        if self.resource is not None and re.match(r"https?://[^/?#]*:0+(?:[/?#]|$)", self.resource):
-            raise fault("resource has port 0", "write ${target.port} there, or remove resource")
+            raise fault(
+                "picks a free port that the server is not told", "pass ${target.port} in start or env", at="url"
+            )
 
 
 class Issuer(Table):
@@ -140,15 +148,17 @@ class Issuer(Table):
     """The URL by which the server reaches it; what it bound when omitted."""
 
     @model_validator(mode="after")
-    def _consistent(self) -> "Issuer":
+    def _consistent(self, info: ValidationInfo) -> "Issuer":
         if self.bind in ("0.0.0.0", "::") and self.public_url is None:  # noqa: S104  compared, not bound
-            raise fault("bind names every address, which is no URL", "add public_url, the URL the server will use")
-        if self.public_url is not None and "${" not in self.public_url:
+            raise fault("every address is no URL", "add public_url, the URL the server will use", at="bind")
+        if self.public_url is not None and (is_resolved(info) or "${" not in self.public_url):
             parts = urlsplit(self.public_url)
             if parts.query or self.public_url.endswith("?"):
-                raise fault("public_url has a query (RFC 8414 section 2)", 'remove the part from "?" on')
-            if (parts.scheme == "https") != self.tls and is_loopback(self.public_url):
-                raise fault("public_url and tls disagree about https", "change one of them")
+                raise fault("has a query (RFC 8414 section 2)", 'remove the part from "?" on', at="public_url")
+            if _PORT_0.match(self.public_url):
+                raise fault("port 0 is no port to reach", "write the port, and issuer.port too", at="public_url")
+            if (parts.scheme == "https") != self.tls and is_loopback_url(self.public_url):
+                raise fault("says another scheme than tls does", "change one of them", at="public_url")
         return self
 
 
@@ -220,5 +230,7 @@ class Provider(Table):
     @model_validator(mode="after")
     def _secret_from_environment(self, info: ValidationInfo) -> "Provider":
         if self.client_secret is not None and not is_resolved(info) and "${env:" not in self.client_secret:
-            raise fault("client_secret is written in the file", 'take it from the environment: "${env:CLIENT_SECRET}"')
+            raise fault(
+                "written in the file", 'take it from the environment: "${env:CLIENT_SECRET}"', at="client_secret"
+            )
         return self

@@ -1,11 +1,28 @@
 """URI templates of resources (RFC 6570), as far as MCP servers use them."""
 
 import re
+from collections.abc import Mapping
+from urllib.parse import quote
 
-__all__ = ["is_template", "matches", "template_variables"]
+__all__ = ["expand", "is_template", "matches", "template_variables"]
 
 # `${…}` is a variable of the contract, not of the template.
 _EXPRESSION = re.compile(r"(?<!\$)\{(?P<operator>[+#./;?&]?)(?P<variables>[A-Za-z0-9_.%,*:]+)\}")
+
+
+_RESERVED = ":/?#[]@!$&'()*+,;="
+
+# RFC 6570 appendix A: what comes first, what separates, and whether the variable's name is written.
+_FORMS = {
+    "": ("", ",", False),
+    "+": ("", ",", False),
+    "#": ("#", ",", False),
+    ".": (".", ".", False),
+    "/": ("/", "/", False),
+    ";": (";", ";", True),
+    "?": ("?", "&", True),
+    "&": ("&", "&", True),
+}
 
 
 def is_template(uri: str) -> bool:
@@ -21,6 +38,31 @@ def template_variables(template: str) -> tuple[str, ...]:
         for variable in expression["variables"].split(",")
     )
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+def expand(template: str, values: Mapping[str, str]) -> str:
+    """Return the URI that a template makes of text values (RFC 6570 section 3); one without a value is left out."""
+
+    def filled(expression: re.Match[str]) -> str:
+        operator = expression["operator"]
+        first, separator, named = _FORMS[operator]
+        parts = []
+        for variable in expression["variables"].split(","):
+            name, _, length = variable.removesuffix("*").partition(":")
+            if name in values:
+                text = _encoded(values[name][: int(length) if length.isdecimal() else None], operator)
+                parts.append(f"{name}={text}" if named else text)
+        return first + separator.join(parts) if parts else ""
+
+    return _EXPRESSION.sub(filled, template)
+
+
+def _encoded(text: str, operator: str) -> str:
+    if "${" in text:
+        return text  # a variable of the contract that has no value yet
+    if operator in ("+", "#"):
+        return re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", quote(text, safe=_RESERVED + "%"))
+    return quote(text, safe="")
 
 
 def matches(template: str, uri: str) -> bool:

@@ -22,6 +22,7 @@ _KEPT_OUTPUT = 64 * 1024
 _POLL = 0.05
 _DRAIN = 1.0
 _CHUNK = 4096
+_SHOWN_LINE = 300
 
 
 def free_port(host: str = "127.0.0.1") -> int:
@@ -90,6 +91,11 @@ class StartedProcess:
 
     async def __aenter__(self) -> Self:
         try:
+            if self._log is not None:
+                self._log.write_bytes(b"")
+        except OSError as error:
+            raise UsageError(f"cannot write the server's output to {self._log}: {error.strerror}") from None
+        try:
             self._process = await asyncio.create_subprocess_exec(
                 *self._command,
                 cwd=self._folder,
@@ -144,7 +150,8 @@ class StartedProcess:
             await asyncio.gather(ended, ready, return_exceptions=True)
 
     def _last(self) -> str:
-        lines = [line.strip() for line in self._redact(self.output).splitlines() if line.strip()]
+        # A line that began before the kept output may begin with half a secret, so of a long one the end is shown.
+        lines = [_printable(line)[-_SHOWN_LINE:] for line in self._redact(self.output).splitlines() if line.strip()]
         return f"; it wrote last: {' | '.join(lines[-3:])}" if lines else "; it wrote nothing"
 
     async def _stop(self) -> None:
@@ -172,6 +179,11 @@ class StartedProcess:
         transport = getattr(process, "_transport", None)
         if transport is not None:  # asyncio closes the pipes only when it collects the process
             transport.close()
+
+
+def _printable(line: str) -> str:
+    """Return a line without the control characters by which it could command a terminal."""
+    return "".join(character for character in line.strip() if character.isprintable())
 
 
 def _signal_group(process: asyncio.subprocess.Process, *, kill: bool) -> None:

@@ -3,7 +3,7 @@
 import logging
 import re
 import ssl
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -69,9 +69,9 @@ class Connections:
     httpx's transports are used without its client, which would log URLs, keep cookies and take credentials from URLs.
     """
 
-    def __init__(self, mounts: Mapping[Origin, httpx.AsyncBaseTransport], ca_file: str | None) -> None:
+    def __init__(self, mounts: Mapping[Origin, httpx.AsyncBaseTransport], ca_files: Sequence[str]) -> None:
         self._mounts = mounts
-        self._ca_file = ca_file
+        self._ca_files = tuple(ca_files)
         self._context: ssl.SSLContext | None = None
         self._kept: dict[str, httpx.AsyncBaseTransport] = {}
         logging.getLogger("httpcore.http11").addFilter(_is_foreign)
@@ -116,8 +116,8 @@ class Connections:
     def _tls(self) -> ssl.SSLContext:
         if self._context is None:
             self._context = httpx.create_ssl_context(trust_env=False)
-            if self._ca_file is not None:
-                self._context.load_verify_locations(self._ca_file)
+            for ca_file in self._ca_files:
+                self._context.load_verify_locations(ca_file)
         return self._context
 
 

@@ -19,7 +19,7 @@ __all__ = ["Attempt", "Received"]
 
 _QUIET = 1.0
 _GRACE = 0.1
-_LONGEST_SECRET = 4096
+_LONGEST_UNKNOWN = 4096
 _TOKEN_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=%"  # noqa: S105
 
 
@@ -95,7 +95,7 @@ class Attempt:
     def received(self, exchange: str, redactor: Redactor) -> Received:
         """Return the outcome as an answer without secrets, and its raw values."""
         body, awaited = self.body, self.request.expects_id
-        raw_text = "" if body is None else _without_cut_word(body)
+        raw_text = "" if body is None else _without_cut_word(body, max(_LONGEST_UNKNOWN, redactor.longest))
         text = redactor.redact(raw_text)
         raw_messages = _messages(body, raw_text)
         messages = raw_messages if text == raw_text else _messages(body, text, redactor)
@@ -144,13 +144,13 @@ def _messages(body: Body | None, text: str, redactor: Redactor | None = None) ->
     return tuple(message for event in events for message in messages_in(event))
 
 
-def _without_cut_word(body: Body) -> str:
+def _without_cut_word(body: Body, longest: int) -> str:
     """Return the text; where it was cut, without its last word: half a secret would not be recognised."""
     text = body.text
     if not body.truncated:
         return text
-    end = len(text[-_LONGEST_SECRET:].rstrip(_TOKEN_CHARACTERS))
-    return text[: max(0, len(text) - _LONGEST_SECRET) + end]
+    end = len(text[-longest:].rstrip(_TOKEN_CHARACTERS))
+    return text[: max(0, len(text) - longest) + end]
 
 
 def _name(octets: bytes) -> str:

@@ -48,7 +48,7 @@ class HttpDoor:
         redactor: Redactor,
         evidence: Evidence | None = None,
         headers: Sequence[HeaderPair] = (),
-        ca_file: str | None = None,
+        ca_files: Sequence[str] = (),
         max_rate: float | None = None,
         time_limit: float = 10.0,
         body_limit: int = 1024 * 1024,
@@ -68,7 +68,7 @@ class HttpDoor:
         inside = {_required_origin(url): mounted for url, mounted in (mounts or {}).items()}
         if transport is not None:
             inside[self.target_origin] = transport
-        self._connections = Connections(inside, ca_file)
+        self._connections = Connections(inside, ca_files)
         self._resolve = resolve
         self._pace = Pace(max_rate, sleep)
         self._patience = Patience(sleep)
@@ -151,12 +151,12 @@ class HttpDoor:
         try:
             async with asyncio.timeout(limit) as scope:
                 await self._converse(attempt)
-        except TimeoutError:
-            if not scope.expired():
-                raise
-            attempt.fail(attempt.progress.stage, f"after {limit:g} s")
         except FAILURES as error:
-            attempt.fail(*trouble_of(error, attempt.progress))
+            # The operating system has time limits of its own, which raise the same error.
+            if isinstance(error, TimeoutError) and scope.expired():
+                attempt.fail(attempt.progress.stage, f"after {limit:g} s")
+            else:
+                attempt.fail(*trouble_of(error, attempt.progress))
         finally:
             await attempt.progress.close_unfinished()
         received = attempt.received(exchange, self.redactor)

@@ -2,11 +2,13 @@
 
 import base64
 import hashlib
+import html
+import json
 import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote
 
 __all__ = ["REDACTED", "REDACTED_JWT", "Redactor", "short_hash"]
 
@@ -17,6 +19,8 @@ REDACTED_JWT = "<redacted JWT>"
 _SHORTEST = 8
 _KEY = 8
 _TAIL = 24
+# What encoders leave as it is: nothing, Python's path, JavaScript's component, all that RFC 3986 §3.4 allows in a query.
+_UNQUOTED = ("", "/", "!'()*", "!$&'()*+,;=:@/?")
 
 _RUN = re.compile(rf"[A-Za-z0-9\-._~+/=%]{{{_KEY},}}")
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)*")
@@ -52,12 +56,12 @@ class _Needle:
 class Redactor:
     """The secrets of one run, and their removal from text. Safe to use from several threads.
 
-    A registered secret is found wherever it occurs: as it is, percent-encoded, inside Base64 (as in Basic
-    credentials), and, of a JWT, also its payload or its signature alone. What only looks like a JWT, and the values of
+    A registered secret is found wherever it occurs: as it is, percent-encoded, escaped as in JSON or HTML, inside
+    Base64 (as in Basic credentials), and, of a JWT, also its payload or its signature alone. What only looks like a JWT, and the values of
     Authorization, Proxy-Authorization, Cookie and Set-Cookie, are replaced by a generic mark.
     """
 
-    __slots__ = ("_index", "_labels", "_lock", "_odd", "_shown")
+    __slots__ = ("_index", "_labels", "_lock", "_longest", "_odd", "_shown")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -66,6 +70,12 @@ class Redactor:
         # By their last characters, since tokens begin alike and end differently.
         self._index: dict[str, tuple[_Needle, ...]] = {}
         self._odd: tuple[_Needle, ...] = ()
+        self._longest = 0
+
+    @property
+    def longest(self) -> int:
+        """The most characters that a registered secret takes in a text."""
+        return self._longest
 
     def __repr__(self) -> str:
         return f"<Redactor of {len(self._labels)} secrets>"
@@ -123,7 +133,10 @@ class Redactor:
                 return known
             if len(secret) >= _SHORTEST:
                 self._shown.add(label)
-                for text in _forms(secret):
+                forms = _forms(secret)
+                # Base64 takes a third more, and a user name may stand before the secret.
+                self._longest = max(self._longest, 2 * len(secret), *map(len, forms))
+                for text in forms:
                     self._enter(_Needle(text, label))
                 for text in _base64_tails(secret):
                     self._enter(_Needle(text, label, rest=True))
@@ -216,9 +229,17 @@ def _start_of_jwt(run: str, done: int, start: int) -> int:
 
 def _forms(secret: str) -> set[str]:
     """The texts by which a secret can be recognised, except Base64."""
-    encoded = quote(secret, safe="", errors="replace")
-    forms = {secret, encoded, quote_plus(secret, safe="", errors="replace"), secret.replace("/", "\\/")}
-    forms.add(re.sub(r"%[0-9A-F]{2}", lambda found: found.group().lower(), encoded))
+    forms = {secret, secret.replace("/", "\\/")}
+    for safe in _UNQUOTED:
+        encoded = quote(secret, safe=safe, errors="replace")
+        for form in (encoded, encoded.replace("%20", "+")):
+            forms |= {form, re.sub(r"%[0-9A-F]{2}", lambda found: found.group().lower(), form)}
+    for ensure_ascii in (True, False):
+        escaped = json.dumps(secret, ensure_ascii=ensure_ascii)[1:-1]
+        # A tool's result often carries JSON as a text, and so escapes it twice.
+        forms |= {escaped, json.dumps(escaped, ensure_ascii=ensure_ascii)[1:-1]}
+    marked = html.escape(secret)
+    forms |= {html.escape(secret, quote=False), marked, marked.replace("&#x27;", "&#39;").replace("&quot;", "&#34;")}
     if _JWT.fullmatch(secret):
         forms.update(part for part in secret.split(".")[1:] if len(part) >= 2 * _SHORTEST)
     return forms

@@ -1,6 +1,7 @@
 """Conversations with an MCP server: handshake, sessions, paginated lists, and which revisions it speaks."""
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,17 +17,23 @@ __all__ = ["Conversation", "Detected", "Handshake", "Listing", "detect_revisions
 
 _MODERN_ERRORS = frozenset({-32020, -32021, -32022})
 _MOST_PAGES = 50
+# A server may hand out what cannot be sent back (MCP demands visible ASCII); an id like that is none.
+_SENDABLE = re.compile(r"[\t\x20-\x7e\x80-\U0010ffff]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """An `initialize` and what came of it. `session` is the raw id, None when the server hands none out."""
+    """An `initialize` and what came of it. `session` is the raw id, None when the server hands none out.
+
+    `revision` is what the server chose, or what was asked for if it chose one that is not known (`known`).
+    """
 
     answer: Answer
     reading: Reading
     revision: Revision
     session: str | None = field(default=None, repr=False)
     server: Mapping[str, Any] = field(default_factory=dict)
+    known: bool = False
 
     @property
     def open(self) -> bool:
@@ -97,12 +104,15 @@ def handshake_of(received: Received, revision: Revision) -> Handshake:
     result = (received.raw_reply or {}).get("result")
     result = result if isinstance(result, dict) else {}
     server = result.get("serverInfo")
+    chosen = _revision(result.get("protocolVersion"))
+    session = received.raw_header("mcp-session-id")
     return Handshake(
         received.answer,
         reading,
-        _revision(result.get("protocolVersion")) or revision,
-        received.raw_header("mcp-session-id"),
+        chosen or revision,
+        session if session is not None and _SENDABLE.fullmatch(session) else None,
         server if isinstance(server, dict) else {},
+        known=chosen is not None,
     )
 
 
@@ -150,7 +160,8 @@ async def detect_revisions(conversation: Conversation, credentials: Sequence[Hea
     handshake = await conversation.open_session(Revision.R2025_11_25, credentials, note="which revisions")
     answers.append(handshake.answer)
     if handshake.open:
-        found.add(handshake.revision)
+        if handshake.known:
+            found.add(handshake.revision)
         server.update(handshake.server)
         await conversation.close_session(handshake, credentials)
     name, version = server.get("name"), server.get("version")

@@ -48,7 +48,7 @@ def after_file(file: Path, seconds: float) -> Callable[[float], Awaitable[bool]]
     """Not ready, as is found some seconds after the process has written a file."""
 
     async def ready(time_limit: float) -> bool:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while not file.exists() or not file.read_text():  # noqa: ASYNC240  a test may wait
                 await asyncio.sleep(0.01)
         await asyncio.sleep(seconds)
@@ -75,7 +75,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def output_with(process: StartedProcess, text: str) -> str:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while text not in process.output:
             await asyncio.sleep(0.01)
     return process.output
@@ -160,7 +160,8 @@ def test_a_cancelled_run_leaves_no_process(tmp_path: Path) -> None:
                 await asyncio.sleep(60)
 
         task = asyncio.create_task(use())
-        pid = await inside
+        await asyncio.wait({inside, task}, return_when=asyncio.FIRST_COMPLETED)
+        pid = inside.result()
         task.cancel()
         await asyncio.sleep(0.05)
         task.cancel()

@@ -316,7 +316,7 @@ def test_a_private_authority_is_trusted_when_its_file_is_given(tmp_path: Path) -
     async def run() -> Answer:
         async with (
             hostile(respond(), tls=context) as server,
-            HttpDoor(server.url, redactor=Redactor(), ca_file=str(file)) as door,
+            HttpDoor(server.url, redactor=Redactor(), ca_files=[str(file)]) as door,
         ):
             return await door.send(Request("POST", server.url))
 

@@ -1,0 +1,172 @@
+"""Ctrl-C and SIGTERM end a run within seconds, in a partial report, and nothing that the kit started outlives it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+SLOW = """
+import json, os, signal, subprocess, sys, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+if "stubborn" in sys.argv:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)"])
+with open("pids", "w") as file:
+    print(os.getpid(), child.pid, file=file)
+if "deaf" in sys.argv:
+    time.sleep(120)
+
+
+class Slow(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.answer(404, b"")
+
+    do_HEAD = do_DELETE = do_OPTIONS = do_GET
+
+    def do_POST(self):
+        with open("asked", "a") as file:
+            file.write(".")
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
+        time.sleep(0.2)
+        result = {"content": [], "supportedVersions": ["2026-07-28"]}
+        body = {"jsonrpc": "2.0", "id": message.get("id"), "result": result}
+        self.answer(200, json.dumps(body).encode())
+
+    def answer(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Slow).serve_forever()
+"""
+
+CONTRACT = """[target]
+url = "http://127.0.0.1:0/mcp"
+start = ["${{python}}", "slow.py", "${{target.port}}"{more}]
+[principals.alice]
+subject = "alice"
+scopes = ["invoices:read"]
+[[tools]]
+name = "get_invoice"
+scopes = ["invoices:read"]
+"""
+
+
+@contextmanager
+def running(folder: Path, *manners: str) -> Iterator["subprocess.Popen[str]"]:
+    (folder / "slow.py").write_text(SLOW, "utf-8")
+    more = "".join(f', "{manner}"' for manner in manners)
+    (folder / "c.toml").write_text(CONTRACT.format(more=more), "utf-8")
+    words = [sys.executable, "-m", "mcp_auth_contract", "run", "c.toml", "--json", "r.json", "--jobs", "1"]
+    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def asked(folder: Path) -> int:
+    file = folder / "asked"
+    return len(file.read_text()) if file.exists() else 0
+
+
+def pids(folder: Path) -> list[int]:
+    file = folder / "pids"
+    return [int(word) for word in file.read_text().split()] if file.exists() else []
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")
+    # An orphan that nobody has reaped yet is dead all the same.
+    return not (status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def gone(folder: Path) -> bool:
+    started = pids(folder)
+    assert len(started) == 2
+    return not any(map(alive, started))
+
+
+def ended(process: "subprocess.Popen[str]", within: float) -> tuple[str, str]:
+    begun = time.monotonic()
+    out, err = process.communicate(timeout=60)
+    assert time.monotonic() - begun < within
+    assert "Traceback" not in err
+    return out, err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_of_a_slow_server_reports_in_part_and_stops_it(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    with running(tmp_path) as process:
+        wait_until(lambda: asked(tmp_path) >= 12)
+        process.send_signal(number)
+        out, err = ended(process, within=10)
+    assert process.returncode in (1, 3), out + err
+    assert "interrupted" in out
+    report = json.loads((tmp_path / "r.json").read_text("utf-8"))
+    assert report["interrupted"] is True
+    assert "the run was interrupted" in {result["reason"] for result in report["results"]}
+    assert "the run was interrupted" in report["gate"]["reasons"]
+    assert not report["gate"]["open"]
+    wait_until(lambda: gone(tmp_path))
+
+
+def test_a_server_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
+    with running(tmp_path, "stubborn") as process:
+        wait_until(lambda: asked(tmp_path) >= 12)
+        process.send_signal(signal.SIGINT)
+        ended(process, within=15)
+    assert process.returncode in (1, 3)
+    wait_until(lambda: gone(tmp_path))
+
+
+def test_a_second_interrupt_does_not_leave_the_server_behind(tmp_path: Path) -> None:
+    with running(tmp_path, "stubborn") as process:
+        wait_until(lambda: asked(tmp_path) >= 12)
+        process.send_signal(signal.SIGINT)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        ended(process, within=5)
+    assert process.returncode in (1, 3)
+    wait_until(lambda: gone(tmp_path))
+
+
+def test_an_interrupt_before_the_server_is_ready_ends_in_one_line(tmp_path: Path) -> None:
+    with running(tmp_path, "deaf") as process:
+        wait_until(lambda: len(pids(tmp_path)) == 2)
+        process.send_signal(signal.SIGINT)
+        out, err = ended(process, within=10)
+    assert process.returncode == 3
+    assert out == ""
+    assert err == "mcp-auth-contract: interrupted\n"
+    wait_until(lambda: gone(tmp_path))
