@@ -19,7 +19,7 @@ REDACTED_JWT = "<redacted JWT>"
 _SHORTEST = 8
 _KEY = 8
 _TAIL = 24
-# What encoders leave as it is: nothing, Python's path, JavaScript's component, all that RFC 3986 §3.4 allows in a query.
+# What encoders leave as it is: nothing, a slash (Python), JavaScript's marks, a query's (RFC 3986 §3.4).
 _UNQUOTED = ("", "/", "!'()*", "!$&'()*+,;=:@/?")
 
 _RUN = re.compile(rf"[A-Za-z0-9\-._~+/=%]{{{_KEY},}}")
@@ -57,8 +57,8 @@ class Redactor:
     """The secrets of one run, and their removal from text. Safe to use from several threads.
 
     A registered secret is found wherever it occurs: as it is, percent-encoded, escaped as in JSON or HTML, inside
-    Base64 (as in Basic credentials), and, of a JWT, also its payload or its signature alone. What only looks like a JWT, and the values of
-    Authorization, Proxy-Authorization, Cookie and Set-Cookie, are replaced by a generic mark.
+    Base64 (as in Basic credentials), and, of a JWT, also its payload or its signature alone. What only looks like a
+    JWT, and the values of Authorization, Proxy-Authorization, Cookie and Set-Cookie, are replaced by a generic mark.
     """
 
     __slots__ = ("_index", "_labels", "_lock", "_longest", "_odd", "_shown")
