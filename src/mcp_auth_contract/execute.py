@@ -25,6 +25,7 @@ from mcp_auth_contract.contract import (
     operations,
     principal_for,
     resolve,
+    resolve_issuer,
 )
 from mcp_auth_contract.errors import Unreachable, UsageError
 from mcp_auth_contract.gate import decide
@@ -83,9 +84,9 @@ class Options:
     progress: Progress = field(default_factory=Progress)
 
 
-def issuer_settings(contract: Contract) -> IssuerSettings:
-    """Return the embedded issuer that a contract asks for."""
-    issuer = contract.issuer
+def issuer_settings(contract: Contract, environ: Mapping[str, str]) -> IssuerSettings:
+    """Return the embedded issuer that a contract asks for, variables of the environment replaced."""
+    issuer = resolve_issuer(contract, {"python": sys.executable}, environ)
     return IssuerSettings(
         port=issuer.port,
         bind=issuer.bind,
@@ -118,7 +119,8 @@ def _resolved(contract: Contract, given: Mapping[str, str], environ: Mapping[str
     if target.wants_free_port:
         values["target.port"] = str(free_port())
     elif target.url is not None:
-        values["target.port"] = str(urlsplit(target.url).port or "")
+        found = re.match(r"https?://[^/?#]*:(\d+)(?=[/?#]|$)", target.url)
+        values["target.port"] = found[1] if found else ""
     url = target.endpoint
     url = re.sub(r"(https?://[^/?#]*):0+(?=[/?#]|$)", rf"\1:{values.get('target.port', '0')}", url)
     url = url.replace("${target.port}", values.get("target.port", ""))
@@ -144,7 +146,11 @@ async def run_contract(contract: Contract, options: Options, issuer: EmbeddedIss
     redactor = Redactor()
     for secret in environment_secrets(contract, options.environ):
         redactor.hide(secret)
-    served = contextlib.nullcontext(issuer) if issuer is not None else EmbeddedIssuer(issuer_settings(contract))
+    served = (
+        contextlib.nullcontext(issuer)
+        if issuer is not None
+        else EmbeddedIssuer(issuer_settings(contract, options.environ))
+    )
     with served as issuer:
         resolved = resolved_for(contract, issuer, options.environ)
         target = resolved.target
@@ -180,7 +186,7 @@ def mint_offline(
 
     Returns the token and a warning where no server can trust it, because keys or port change with every process.
     """
-    settings = issuer_settings(contract)
+    settings = issuer_settings(contract, environ)
     warning = None
     if settings.keys == "fresh":
         warning = (
@@ -248,6 +254,13 @@ async def _started(contract: Contract, redactor: Redactor) -> AsyncIterator[None
             )
         yield
         return
+
+    if await wait_for_port(target.endpoint, 0.2):
+        parts = urlsplit(target.endpoint)
+        raise UsageError(
+            f"target.url: something listens at {parts.hostname}:{parts.port or parts.scheme} already; "
+            "stop it, remove target.start, or write port 0 for a free one"
+        )
 
     async def ready(time_limit: float) -> bool:
         url = target.ready or target.endpoint

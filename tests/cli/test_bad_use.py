@@ -177,3 +177,28 @@ def test_everything_that_can_be_listed_is(capsys: pytest.CaptureFixture[str]) ->
     assert "alg_none" in said
     assert "rfc-editor.org" in said
     assert "Authorization: Bearer <" in said
+
+
+def test_a_server_is_not_started_where_another_listens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        file = write(tmp_path, 'start = ["${python}", "-c", "pass"]', port=taken.getsockname()[1])
+        assert "listens at 127.0.0.1" in refused(capsys, 2, "run", str(file))
+
+
+def test_a_port_may_come_from_the_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+        monkeypatch.setenv("SERVER_PORT", str(port))
+        file = write(tmp_path, port="${env:SERVER_PORT}")
+        assert f"nothing accepts connections at 127.0.0.1:{port}" in refused(capsys, 3, "run", str(file))
+
+
+def test_the_issuers_table_may_hold_variables_of_the_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEYS", "no-such-folder")
+    file = write(tmp_path, '[issuer]\nkeys = "${env:KEYS}"')
+    assert "Traceback" not in refused(capsys, 2, "run", str(file))

@@ -231,3 +231,11 @@ def test_http_to_a_tls_port_is_unreachable(looks: Any, issuer: EmbeddedIssuer) -
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
     with pytest.raises(Unreachable, match="no request gets an HTTP answer"):
         looks(BEHAVIOURS["garbage"], issuer, tls=context, scheme="http")
+
+
+@pytest.mark.parametrize("name", ["server_error", "rate_limited"])
+def test_a_door_that_could_not_be_seen_is_not_called_closed(name: str, issuer: EmbeddedIssuer) -> None:
+    report = run(BEHAVIOURS[name], issuer)
+    seen = [result for result in report.results if result.check.id == "challenge-legacy-sse-gated"]
+    assert seen
+    assert all(isinstance(result.outcome, Inconclusive) for result in seen)

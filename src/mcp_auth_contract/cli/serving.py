@@ -54,7 +54,7 @@ def serve_issuer(file: Path | None) -> None:
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with EmbeddedIssuer(issuer_settings(contract)) as issuer:
+    with EmbeddedIssuer(issuer_settings(contract, os.environ)) as issuer:
         typer.echo(f"issuer    {issuer.url}")
         typer.echo(f"jwks      {issuer.jwks_uri}")
         if issuer.ca_file is not None:

@@ -1,12 +1,12 @@
 """What the tables of a contract demand of each other."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from typing import assert_never
 
 from mcp_auth_contract.contract.faults import Fault, nearest
-from mcp_auth_contract.contract.models import Contract, Guarded, Prompt, Record, RecordPath, Resource, Tool
-from mcp_auth_contract.contract.operations import control_operation, operations, satisfies
+from mcp_auth_contract.contract.models import Contract, Guarded, Record, RecordPath
+from mcp_auth_contract.contract.operations import control_operation, operations
 from mcp_auth_contract.contract.templates import template_variables
 from mcp_auth_contract.model import Effect, OperationKind
 
@@ -18,17 +18,17 @@ _REGISTERED = frozenset({"aud", "exp", "iat", "iss", "jti", "nbf"})
 
 def inconsistencies(contract: Contract, *, resolved: bool) -> list[Fault]:
     """Return what two places of the contract say against each other; a name with a variable in it may be right."""
-    return [
+    faults = [
         *_names(contract),
         *_control(contract),
         *_templates(contract, resolved=resolved),
-        *_tools(contract),
+        *_tools(contract, resolved=resolved),
         *_claims(contract),
-        *_scopes(contract, resolved=resolved),
         *_records(contract),
         *_paths(contract, resolved=resolved),
         *_canaries(contract, resolved=resolved),
     ]
+    return faults if resolved else [fault for fault in faults if "${" not in str(fault)]
 
 
 def _names(contract: Contract) -> Iterator[Fault]:
@@ -89,7 +89,7 @@ def _templates(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
                 yield Fault(key, f"{name} is no variable of the URI", f"remove it or write {{{name}}} in uri")
 
 
-def _tools(contract: Contract) -> Iterator[Fault]:
+def _tools(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
     names = [tool.name for tool in contract.tools]
     for tool in contract.tools:
         if tool.idempotency is not None and tool.effect is Effect.READ:
@@ -99,7 +99,7 @@ def _tools(contract: Contract) -> Iterator[Fault]:
                 'write effect = "write" or remove it',
             )
     for position, cursor in enumerate(contract.cursors, 1):
-        if cursor.tool not in names:
+        if cursor.tool not in names and (resolved or "${" not in "".join(names)):
             yield _undeclared(f"cursors[{position}].tool", "tool", cursor.tool, names, "[[tools]]")
 
 
@@ -187,25 +187,8 @@ def _paths(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
             yield Fault(key, f"the effect of {path.name} is read", f'set effect = "write" at tools[{path.name}]')
         elif field != "writes" and effect is Effect.WRITE:
             yield Fault(key, f"the effect of {path.name} is write", "move it to writes")
-        elif record.owner in contract.principals:
-            yield from _passable(contract, key, record, path, resolved=resolved)
-
-
-def _passable(contract: Contract, key: str, record: Record, path: RecordPath, *, resolved: bool) -> Iterator[Fault]:
-    """A path says nothing about strangers unless it is closed to them and open to the owner."""
-    guarded = _declared(contract, path)
-    if guarded is None:
-        return
-    if guarded.public:
-        yield Fault(key, f"{path.name} is open without a token, so the canary is no secret", "remove the path")
-    elif _held(contract, contract.principals, guarded.required_scopes, resolved=resolved) and not _held(
-        contract, (record.owner,), guarded.required_scopes, resolved=resolved
-    ):
-        yield Fault(
-            key,
-            f"the owner {record.owner} does not have the scopes of {path.name}",
-            f"add {', '.join(guarded.required_scopes)} to principals.{record.owner}, or remove the path",
-        )
+        elif (guarded := _declared(contract, path)) is not None and guarded.public:
+            yield Fault(key, f"{path.name} is open without a token, so the canary is no secret", "remove the path")
 
 
 def _declared(contract: Contract, path: RecordPath) -> Guarded | None:
@@ -220,35 +203,10 @@ def _declared(contract: Contract, path: RecordPath) -> Guarded | None:
             assert_never(path.kind)
 
 
-def _held(contract: Contract, names: Iterable[str], scopes: tuple[str, ...], *, resolved: bool) -> bool:
-    """Tell whether one of these principals has the scopes, or may have them once variables have values."""
-    granted = [contract.principals[name].scopes for name in names]
-    if not resolved and any("${" in scope for scope in (*scopes, *(each for held in granted for each in held))):
-        return True
-    return any(satisfies(contract, frozenset(held), scopes) for held in granted)
-
-
-def _scopes(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
-    tables: dict[str, tuple[Tool | Resource | Prompt, ...]] = {
-        "tools": contract.tools,
-        "resources": contract.resources,
-        "prompts": contract.prompts,
-    }
-    for table, entries in tables.items():
-        for entry in entries:
-            name = entry.uri if isinstance(entry, Resource) else entry.name
-            if not _held(contract, contract.principals, entry.required_scopes, resolved=resolved):
-                yield Fault(
-                    f"{table}[{name}].scopes",
-                    "no principal has all of them, so no call can be seen to succeed",
-                    f"give {', '.join(entry.required_scopes)} to one principal",
-                )
-
-
 def _undeclared_path(contract: Contract, key: str, path: RecordPath, *, resolved: bool) -> Fault | None:
     tools, prompts = [tool.name for tool in contract.tools], [prompt.name for prompt in contract.prompts]
     uris = [resource.uri for resource in contract.resources]
-    if not resolved and any("${" in name for name in (path.name, *tools, *prompts, *uris)):
+    if not resolved and "${" in "".join((*tools, *prompts, *uris)):
         return None
     if path.tool is not None and path.tool not in tools:
         return _undeclared(f"{key}.tool", OperationKind.TOOL, path.tool, tools, "[[tools]]")

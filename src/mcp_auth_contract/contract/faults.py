@@ -15,7 +15,6 @@ from mcp_auth_contract.errors import ContractError
 
 __all__ = ["Fault", "contract_error", "key_name", "nearest", "validation_faults"]
 
-_SECRET_KEYS = frozenset({"arguments", "claims", "client_secret", "env", "extra", "headers", "start"})
 _SHOWN_CHARACTERS = 80
 
 _Location = tuple[int | str, ...]
@@ -94,7 +93,7 @@ def _fault(kind: str, location: _Location, context: Mapping[str, Any], tables: o
         location = (*location, context["at"])
     key = key_name(location, tables)
     value = _look_up(tables, location)
-    shown = None if _SECRET_KEYS.intersection(location) else _shown(value)
+    shown = None if _may_be_secret(location) else _shown(value)
     match kind:
         case "extra_forbidden":
             return Fault(key, "unknown key", _unknown_key_repair(location))
@@ -113,7 +112,7 @@ def _fault(kind: str, location: _Location, context: Mapping[str, Any], tables: o
         case "bool_type":
             return Fault(key, "neither true nor false", "write true or false without quotes", shown)
         case "tuple_type":
-            return Fault(key, "not a list", _list_repair(location, value), shown)
+            return Fault(key, "not a list", _list_repair(location, value, shown), shown)
         case "mapping_type" | "dict_type" | "model_type" | "model_attributes_type":
             return Fault(key, "not a table", _table_repair(location, value), shown)
         case "greater_than" | "greater_than_equal" | "less_than_equal":
@@ -124,6 +123,16 @@ def _fault(kind: str, location: _Location, context: Mapping[str, Any], tables: o
             return Fault(key, "holds a value that JSON does not have", "write dates and times as text in quotes")
         case _:
             return Fault(key, "not a value this key takes", f"compare it with the reference of {key}", shown)
+
+
+def _may_be_secret(location: _Location) -> bool:
+    match location:
+        case ("target", "env" | "headers" | "start", *_) | ("claims", "extra", *_) | ("provider", "client_secret", *_):
+            return True
+        case ("principals", _, "claims", *_):
+            return True
+        case _:
+            return location[:1] != ("principals",) and "arguments" in location
 
 
 def _inside(location: _Location, tables: object) -> _Location:
@@ -201,10 +210,10 @@ def _missing_repair(location: _Location) -> str:
             return "write something or remove the key"
 
 
-def _list_repair(location: _Location, value: object) -> str:
+def _list_repair(location: _Location, value: object, shown: str | None) -> str:
     if isinstance(value, Mapping) and len(location) == 1:
         return f"write its header as [[{location[0]}]]"
-    return f"write [{_shown(value)}]" if isinstance(value, str) and len(value) < 20 else "write it in [ ]"
+    return f"write [{shown}]" if isinstance(value, str) and shown and len(value) < 20 else "write it in [ ]"
 
 
 def _table_repair(location: _Location, value: object) -> str:

@@ -1,6 +1,7 @@
 """The JSON Schema of the contract file, for editors."""
 
 import json
+from typing import Any
 
 from mcp_auth_contract.contract.models import Contract
 
@@ -9,7 +10,10 @@ __all__ = ["contract_schema"]
 
 def contract_schema() -> str:
     """Return the schema as published in docs/contract.schema.json, ending with a line break."""
-    schema = Contract.model_json_schema()
+    schema: dict[str, Any] = Contract.model_json_schema()
+    for table in (schema, *schema["$defs"].values()):
+        if "description" in table:  # what follows the first paragraph speaks to callers in Python
+            table["description"] = table["description"].partition("\n\n")[0]
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "mcp-auth-contract.toml"
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"

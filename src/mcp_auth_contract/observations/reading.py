@@ -90,9 +90,10 @@ def _read_success(answer: Answer, *, expects_reply: bool) -> Reading:
     if reply is None:
         # A page for people, such as a login form, is no answer to any MCP request.
         return Ambiguous(Doubt.UNREADABLE) if expects_reply or answer.media_type == "text/html" else Accepted()
-    if "error" in reply:
-        return Refused(Refusal.RPC_ERROR)
     result = reply.get("result")
+    # A member that is null says nothing. Both at once break JSON-RPC, and a result must not hide behind an error.
+    if reply.get("error") is not None:
+        return Refused(Refusal.RPC_ERROR) if result is None else Ambiguous(Doubt.UNREADABLE)
     if not isinstance(result, dict):
         return Ambiguous(Doubt.UNREADABLE)
     if result.get("isError"):

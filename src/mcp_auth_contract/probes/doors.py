@@ -171,10 +171,15 @@ class _Knock:
             if answer.status == 200 and answer.stream:
                 return DoorObserved("legacy_sse", answer, Accepted(), tuple(answers))
         closed: Reading = Refused(Refusal.NOT_SERVED)
-        silent = [answer for answer in answers if answer.status is None]
-        if silent and len(silent) == len(answers):
-            closed = read(silent[0])
-        return DoorObserved("legacy_sse", (silent or answers)[0], closed, tuple(answers))
+        unseen = [answer for answer in answers if _unseen(answer)]
+        if unseen:  # what was not answered may be open
+            closed = Ambiguous(Doubt.NO_ANSWER)
+        return DoorObserved("legacy_sse", (unseen or answers)[0], closed, tuple(answers))
+
+
+def _unseen(answer: Answer) -> bool:
+    """Whether an answer says nothing about a place: none, a rate limit, a fault of the server."""
+    return answer.status is None or answer.status == 429 or (answer.status >= 500 and answer.status != 501)
 
 
 def _spelt(endpoint: str, door: str) -> str | None:

@@ -1,6 +1,8 @@
 """A faulty contract gets one line for each fault: file, key, what is wrong, repair."""
 
 import json
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -42,7 +44,7 @@ FAULTS = [
     (
         "http://127.0.0.1:8000/mcp",
         "https://mcp.example.com/mcp",
-        "c.toml: target: the host of url is not this machine and authorized is not set; add authorized = true if you may test this server",
+        'c.toml: target.url: the host is not this machine and authorized is not set ("https://mcp.example.com/mcp"); add authorized = true if you may test this server',
     ),
     ("[principals", "[isuer]\nport = 1\n[principals", 'c.toml: isuer: unknown key; did you mean "issuer"?'),
     (
@@ -101,7 +103,7 @@ FAULTS = [
     (
         "8000/mcp",
         "0/mcp",
-        "c.toml: target: url picks a free port, but no start command listens there; add start or write the port",
+        'c.toml: target.url: picks a free port, but no start command listens there ("http://127.0.0.1:0/mcp"); add start or write the port',
     ),
     (
         "[[tools]]",
@@ -118,7 +120,11 @@ FAULTS = [
         '[[cursors]]\ntool = "lst"\nargument = "c"\nresult = "/x"\n[[tools]]',
         'c.toml: cursors[1].tool: no such tool ("lst"); declare it under [[tools]]',
     ),
-    ("[target]", "[target", "c.toml: not TOML: Expected ']' at the end of a table declaration (at line 1, column 8)"),
+    (
+        "[target]",
+        "[target",
+        "c.toml: line 1, column 8: not TOML: Expected ']' at the end of a table declaration; correct it (https://toml.io)",
+    ),
     (
         'name = "get_invoice"',
         'name = "get_invoice"\ncontrol = "yes"',
@@ -137,7 +143,7 @@ FAULTS = [
     (
         "[principals",
         '[provider]\nissuer = "https://as.example.com"\nclient_id = "x"\nclient_secret = "plain"\n[principals',
-        'c.toml: provider: client_secret is written in the file; take it from the environment: "${env:CLIENT_SECRET}"',
+        'c.toml: provider.client_secret: written in the file; take it from the environment: "${env:CLIENT_SECRET}"',
     ),
 ]
 
@@ -330,3 +336,15 @@ def test_a_text_without_variables_is_kept_as_it_is(text: str) -> None:
         return
     written = BASE.replace('8000/mcp"', f'8000/mcp"\nenv = {{ A = {json.dumps(text, ensure_ascii=False)} }}', 1)
     assert resolve(read_contract(written, SOURCE), VALUES, {}).target.env["A"] == text
+
+
+def test_every_value_of_the_example_is_kept_as_it_is_written() -> None:
+    assert read_contract(DESIGN, SOURCE).model_dump(mode="json", exclude_unset=True) == tomllib.loads(DESIGN)
+
+
+@pytest.mark.parametrize("line", [line for line in dict.fromkeys(DESIGN.splitlines()) if re.match("[a-z_]+ = ", line)])
+def test_each_key_of_the_example_is_missed_when_misspelt(line: str) -> None:
+    key = line.partition(" = ")[0]
+    with pytest.raises(ContractError) as refused:
+        read_contract(DESIGN.replace(f"\n{line}\n", f"\n{key}x{line.removeprefix(key)}\n", 1), SOURCE)
+    assert f'{key}x: unknown key; did you mean "{key}"?' in str(refused.value)

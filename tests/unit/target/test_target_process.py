@@ -264,3 +264,70 @@ def test_free_ports_can_be_bound() -> None:
                 probe.bind(("127.0.0.1", port))
 
     bind([free_port() for _ in range(5)])
+
+
+def test_an_error_while_waiting_for_readiness_is_passed_on_and_leaves_no_process(tmp_path: Path) -> None:
+    async def broken(_: float) -> bool:
+        await after_file(tmp_path / "pid", 0)(0)
+        raise ZeroDivisionError
+
+    async def run() -> None:
+        code = "import os,time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
+        async with started(code, folder=tmp_path, ready=broken):
+            raise AssertionError
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(run())
+    assert ends(int((tmp_path / "pid").read_text()))
+
+
+def test_an_error_while_it_is_used_is_passed_on_and_leaves_no_process(tmp_path: Path) -> None:
+    pids = []
+
+    async def run() -> None:
+        async with started(STUBBORN, folder=tmp_path, grace=0.2) as server:
+            pids.append(int((await output_with(server, "pid")).split()[1]))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(run())
+    assert ends(pids[0])
+
+
+def test_children_of_a_server_that_died_are_stopped(tmp_path: Path) -> None:
+    async def run() -> None:
+        code = (
+            "import subprocess, sys\n"
+            "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'],"
+            " stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
+            "open('pid', 'w').write(str(child.pid)); sys.exit(1)"
+        )
+        async with started(code, folder=tmp_path, ready=never):
+            raise AssertionError
+
+    with pytest.raises(Unreachable, match="ended with code 1"):
+        asyncio.run(run())
+    assert ends(int((tmp_path / "pid").read_text()))
+
+
+def test_a_long_line_is_told_by_its_end_and_commands_no_terminal(tmp_path: Path) -> None:
+    async def run() -> None:
+        code = "print('x' * 200_000 + chr(27) + '[2J' + chr(7) + 'the end'); raise SystemExit(1)"
+        async with started(code, folder=tmp_path, ready=never):
+            raise AssertionError
+
+    with pytest.raises(Unreachable) as fault:
+        asyncio.run(run())
+    assert str(fault.value).endswith("[2Jthe end")
+    assert str(fault.value).isprintable()
+    assert len(str(fault.value)) < 600
+
+
+def test_a_log_that_cannot_be_written_is_told_before_anything_is_started(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with started("open('ran', 'w')", folder=tmp_path, log=tmp_path / "no" / "server.log"):
+            raise AssertionError
+
+    with pytest.raises(UsageError, match=r"server\.log: No such file"):
+        asyncio.run(run())
+    assert not (tmp_path / "ran").exists()

@@ -303,7 +303,7 @@ def test_the_rate_spreads_the_requests_to_the_target() -> None:
         await asyncio.gather(*(door.send(Request("POST", server.url)) for _ in range(6)))
         return time.perf_counter() - begun
 
-    assert 0.19 < with_door(respond(), use, max_rate=25) < 1.0
+    assert with_door(respond(), use, max_rate=25) > 0.19
 
 
 def test_a_private_authority_is_trusted_when_its_file_is_given(tmp_path: Path) -> None:
@@ -449,3 +449,99 @@ def test_a_url_with_a_secret_in_it_is_not_fetched() -> None:
 def test_a_fetch_carries_no_credentials() -> None:
     _, requests = fetched("https://as.test/x")
     assert not {"authorization", "cookie"} & set(requests[0].headers)
+
+
+def test_redirects_are_answers_and_nobody_is_led_elsewhere() -> None:
+    async def use(door: HttpDoor, server: Hostile) -> tuple[list[Answer], list[Asked], int]:
+        async with hostile(respond()) as other:
+            moved.append(f"Location: {other.url}")
+            answers = [
+                await door.send(Request("POST", server.url, BEARER)),
+                await door.fetch(server.url),
+            ]
+            return answers, other.asked, len(server.asked)
+
+    async def redirect(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await respond(b"", *moved, status="307 Temporary Redirect")(asked, writer)
+
+    moved: list[str] = []
+    answers, elsewhere, asked = with_door(redirect, use, redactor=known())
+    assert [answer.status for answer in answers] == [307, 307]
+    assert elsewhere == []
+    assert asked == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TimeoutError("of the operating system"),
+        OSError("broken"),
+        ConnectionResetError(),
+        ssl.SSLError("broken"),
+        httpx.ReadError("broken"),
+        httpx.ReadTimeout("late"),
+        httpx.ConnectError("refused"),
+        httpx.RemoteProtocolError("broken"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_whatever_the_network_raises_is_an_answer_and_recorded(error: Exception) -> None:
+    def fail(_: httpx.Request) -> httpx.Response:
+        raise error
+
+    async def run() -> tuple[Answer, HttpDoor]:
+        url = "http://127.0.0.1:1/mcp"
+        async with HttpDoor(url, redactor=Redactor(), transport=httpx.MockTransport(fail)) as door:
+            return await door.send(Request("POST", url)), door
+
+    answer, door = asyncio.run(run())
+    assert answer.status is None
+    assert answer.trouble is not None
+    assert [one.trouble for one in door.evidence.exchanges()] == [answer.trouble]
+
+
+def test_a_long_secret_cut_in_two_by_the_cap_is_not_shown() -> None:
+    long = "Zk" * 4000
+
+    async def use(door: HttpDoor, server: Hostile) -> Answer:
+        return await door.send(Request("GET", server.url))
+
+    redactor = Redactor()
+    redactor.register(long, "token-oversized")
+    answer = with_door(respond(f"it said {long}".encode()), use, redactor=redactor, body_limit=7000)
+    assert answer.truncated
+    assert answer.text == "it said "
+
+
+def test_repeated_header_fields_of_an_answer_stay_apart_and_in_order() -> None:
+    lines = ('WWW-Authenticate: Basic realm="a"', "X-Between: 1", 'www-authenticate: Bearer error="b"')
+
+    async def use(door: HttpDoor, server: Hostile) -> Answer:
+        return await door.send(Request("POST", server.url))
+
+    answer = with_door(respond(b"", *lines, status="401 Unauthorized"), use)
+    assert answer.headers[2:] == (
+        ("www-authenticate", 'Basic realm="a"'),
+        ("x-between", "1"),
+        ("www-authenticate", 'Bearer error="b"'),
+    )
+
+
+def test_an_exchange_is_recorded_once_and_listed_in_the_order_of_its_start() -> None:
+    async def use(door: HttpDoor, server: Hostile) -> HttpDoor:
+        slow = door.send(Request("POST", f"{server.url}?slow"))
+        await asyncio.gather(slow, door.send(Request("POST", server.url)))
+        return door
+
+    async def behaviour(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.1 if asked.target.endswith("?slow") else 0)
+        await respond()(asked, writer)
+
+    evidence = with_door(behaviour, use).evidence
+    assert [one.id for one in evidence.exchanges()] == ["x1", "x2"]
+    first = evidence.exchanges()[0]
+    assert first.url.endswith("?slow")
+    assert evidence.get("x1") is first
+    assert evidence.get("x9") is None
+    with pytest.raises(ValueError, match="x1 is already recorded"):
+        evidence.record(first)

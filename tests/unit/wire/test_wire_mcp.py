@@ -260,3 +260,93 @@ def test_a_refused_list_is_empty_and_unfinished() -> None:
         lambda request, message: httpx.Response(401), lambda talk: list_all(talk, LEGACY, "tools/list", "tools")
     )
     assert (listing.entries, listing.complete) == ((), False)
+
+
+PLAIN = (("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream"))
+
+
+@pytest.mark.parametrize(
+    ("revision", "headers"),
+    [
+        (Revision.R2025_03_26, (*PLAIN, ("Mcp-Session-Id", "S"))),
+        (Revision.R2025_06_18, (*PLAIN, ("MCP-Protocol-Version", "2025-06-18"), ("Mcp-Session-Id", "S"))),
+        (Revision.R2025_11_25, (*PLAIN, ("MCP-Protocol-Version", "2025-11-25"), ("Mcp-Session-Id", "S"))),
+        (Revision.R2026_07_28, (*PLAIN, ("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list"))),
+    ],
+)
+def test_a_list_is_asked_for_with_exactly_these_fields(revision: Revision, headers: Any) -> None:
+    message = request(revision, Call("tools/list", {}), 2, session="S")
+    assert message.headers == headers
+    value = json.loads(message.body)
+    assert value.pop("params", {}).keys() == ({"_meta"} if revision.stateless else set())
+    assert value == {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+
+def test_an_array_is_never_sent_and_a_name_of_any_language_is_utf_8() -> None:
+    body = request(Revision.R2025_03_26, Call("prompts/get", {"name": "zażółć"}), 1).body
+    assert body.startswith(b"{")
+    assert "zażółć".encode() in body
+
+
+def session_of(value: bytes) -> Respond:
+    def respond(request: httpx.Request, message: Mapping[str, Any]) -> httpx.Response:
+        if message.get("method") != "initialize":
+            return httpx.Response(202)
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": {"protocolVersion": "2025-11-25"}}
+        return httpx.Response(200, json=answer, headers=[(b"Mcp-Session-Id", value)])
+
+    return respond
+
+
+@pytest.mark.parametrize("value", [b"", b"a\x01b", b"a\x7fb", b"a\x00b"])
+def test_a_session_id_that_cannot_be_sent_back_is_none(value: bytes) -> None:
+    handshake, asked = converse(session_of(value), lambda talk: talk.open_session(LEGACY))
+    assert handshake.open
+    assert handshake.session is None
+    assert all("mcp-session-id" not in one.headers for one in asked)
+    detected, _ = converse(session_of(value), detect_revisions)
+    assert detected.revisions == (LEGACY,)
+
+
+@pytest.mark.parametrize("value", [b"4f7a-0c", b"a b", b"a=b;c", "zażółć".encode()])
+def test_any_other_session_id_goes_back_as_it_came(value: bytes) -> None:
+    _, asked = converse(session_of(value), lambda talk: talk.open_session(LEGACY))
+    assert dict(asked[1].headers.raw)[b"Mcp-Session-Id"] == value
+
+
+@pytest.mark.parametrize("chosen", ["2024-11-05", "2099-01-01", "", None, 5, [], {}])
+def test_a_revision_that_the_kit_does_not_know_is_not_taken_for_one_that_it_does(chosen: Any) -> None:
+    def respond(request: httpx.Request, message: Mapping[str, Any]) -> httpx.Response:
+        if message.get("method") == "initialize":
+            return result(message, {"protocolVersion": chosen, "serverInfo": {"name": "old", "version": 1}})
+        return error(message, 200, -32601)
+
+    detected, _ = converse(respond, detect_revisions)
+    assert detected.revisions == ()
+    assert (detected.name, detected.version) == ("old", None)
+
+
+def test_a_session_opened_to_look_is_closed_again() -> None:
+    def respond(request: httpx.Request, message: Mapping[str, Any]) -> httpx.Response:
+        if message.get("method") == "server/discover":
+            return error(message, 404, -32601)
+        return session_of(b"s-1")(request, message)
+
+    _, asked = converse(respond, lambda talk: detect_revisions(talk, (("Authorization", "Bearer x"),)))
+    assert [one.method for one in asked] == ["POST", "POST", "POST", "DELETE"]
+    assert asked[-1].headers["mcp-session-id"] == "s-1"
+    assert all(one.headers["authorization"] == "Bearer x" for one in asked)
+
+
+@pytest.mark.parametrize("odd", [{"supportedVersions": "2026-07-28"}, {"supportedVersions": [5, None, {}]}, {}])
+def test_an_odd_discovery_proves_nothing(odd: Any) -> None:
+    detected, _ = converse(era(lambda m: result(m, odd), None), detect_revisions)
+    assert detected.revisions == ()
+
+
+def test_a_discovery_names_the_server() -> None:
+    info = {"io.modelcontextprotocol/serverInfo": {"name": "inv", "version": "3"}}
+    found = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "_meta": info}
+    detected, _ = converse(era(lambda m: result(m, found), None), detect_revisions)
+    assert (detected.name, detected.version, detected.revisions) == ("inv", "3", (MODERN,))
+    assert len(detected.answers) == 2
