@@ -31,6 +31,7 @@ class Citation:
 _OAUTH_2_1 = "https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13"
 _CLIENT_ID_METADATA = "https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document-00"
 _OPENID_DISCOVERY = "https://openid.net/specs/openid-connect-discovery-1_0.html"
+_OPENID_CORE = "https://openid.net/specs/openid-connect-core-1_0.html"
 _FETCH = "https://fetch.spec.whatwg.org/"
 _MCP = "https://modelcontextprotocol.io"
 
@@ -79,40 +80,150 @@ def _table(*groups: Iterable[Citation]) -> Mapping[str, Citation]:
 
 CITATIONS: Mapping[str, Citation] = _table(
     _rfc(
+        3986,
+        {
+            "6.2.1": "Simple String Comparison",
+            "6.2.2.1": "Case Normalization",
+            "6.2.3": "Scheme-Based Normalization",
+        },
+    ),
+    _rfc(
+        4648,
+        {
+            "3.5": "Canonical Encoding",
+        },
+    ),
+    _rfc(
+        6749,
+        {
+            "3.3": "Access Token Scope",
+        },
+    ),
+    _rfc(
         6750,
         {
+            "2.1": "Authorization Request Header Field",
             "3": "The WWW-Authenticate Response Header Field",
             "3.1": "Error Codes",
         },
     ),
     _rfc(
+        7009,
+        {
+            "2.1": "Revocation Request",
+        },
+    ),
+    _rfc(
         7515,
         {
+            "2": "Terminology",
+            "4": "JOSE Header",
+            "4.1.1": '"alg" (Algorithm) Header Parameter',
+            "4.1.2": '"jku" (JWK Set URL) Header Parameter',
+            "4.1.3": '"jwk" (JSON Web Key) Header Parameter',
+            "4.1.4": '"kid" (Key ID) Header Parameter',
+            "4.1.5": '"x5u" (X.509 URL) Header Parameter',
+            "4.1.6": '"x5c" (X.509 Certificate Chain) Header Parameter',
+            "4.1.9": '"typ" (Type) Header Parameter',
             "4.1.11": '"crit" (Critical) Header Parameter',
             "5.2": "Message Signature or MAC Validation",
+            "7.1": "JWS Compact Serialization",
+        },
+    ),
+    _rfc(
+        7516,
+        {
+            "4.1.3": '"zip" (Compression Algorithm) Header Parameter',
         },
     ),
     _rfc(
         7517,
         {
+            "4.2": '"use" (Public Key Use) Parameter',
+            "4.3": '"key_ops" (Key Operations) Parameter',
+            "4.4": '"alg" (Algorithm) Parameter',
             "4.5": '"kid" (Key ID) Parameter',
+            "5": "JWK Set Format",
+            "8.5.1": "Registry Contents",
             "9.2": "Preventing Disclosure of Non-public Key Information",
+        },
+    ),
+    _rfc(
+        7518,
+        {
+            "3.1": '"alg" (Algorithm) Header Parameter Values for JWS',
+            "3.3": "Digital Signature with RSASSA-PKCS1-v1_5",
+            "3.4": "Digital Signature with ECDSA",
+            "3.5": "Digital Signature with RSASSA-PSS",
+            "4.8.1.2": '"p2c" (PBES2 Count) Header Parameter',
         },
     ),
     _rfc(
         7519,
         {
+            "4": "JWT Claims",
+            "4.1.1": '"iss" (Issuer) Claim',
+            "4.1.2": '"sub" (Subject) Claim',
             "4.1.3": '"aud" (Audience) Claim',
             "4.1.4": '"exp" (Expiration Time) Claim',
             "4.1.5": '"nbf" (Not Before) Claim',
+            "4.1.6": '"iat" (Issued At) Claim',
+            "4.1.7": '"jti" (JWT ID) Claim',
+            "5.2": '"cty" (Content Type) Header Parameter',
+            "5.3": "Replicating Claims as Header Parameters",
             "7.2": "Validating a JWT",
+        },
+    ),
+    _rfc(
+        7523,
+        {
+            "3": "JWT Format and Processing Requirements",
+        },
+    ),
+    _rfc(
+        7662,
+        {
+            "2.1": "Introspection Request",
+            "2.2": "Introspection Response",
+            "2.3": "Error Response",
+            "4": "Security Considerations",
+        },
+    ),
+    _rfc(
+        7797,
+        {
+            "6": 'Using "crit" with "b64"',
+            "7": "Intended Use by Applications",
+        },
+    ),
+    _rfc(
+        7800,
+        {
+            "3.1": "Confirmation Claim",
+        },
+    ),
+    _rfc(
+        8017,
+        {
+            "8.2.2": "Signature Verification Operation",
+        },
+    ),
+    _rfc(
+        8032,
+        {
+            "5.1.7": "Verify",
         },
     ),
     _rfc(
         8259,
         {
+            "2": "JSON Grammar",
             "4": "Objects",
+            "6": "Numbers",
+            "7": "Strings",
             "8.1": "Character Encoding",
+            "8.2": "Unicode Characters",
+            "9": "Parsers",
         },
     ),
     _rfc(
@@ -125,38 +236,77 @@ CITATIONS: Mapping[str, Citation] = _table(
         },
     ),
     _rfc(
+        8693,
+        {
+            "4.1": '"act" (Actor) Claim',
+            "4.4": '"may_act" (Authorized Actor) Claim',
+        },
+    ),
+    _rfc(
+        8705,
+        {
+            "3": "Mutual-TLS Client Certificate-Bound Access Tokens",
+        },
+    ),
+    _rfc(
+        8707,
+        {
+            "2": "Resource Parameter",
+        },
+    ),
+    _rfc(
         8725,
         {
+            "2.1": "Weak Signatures and Insufficient Signature Validation",
+            "2.3": "Incorrect Composition of Encryption and Signature",
             "3.1": "Perform Algorithm Verification",
             "3.2": "Use Appropriate Algorithms",
             "3.3": "Validate All Cryptographic Operations",
+            "3.5": "Ensure Cryptographic Keys Have Sufficient Entropy",
+            "3.6": "Avoid Compression of Encryption Inputs",
+            "3.7": "Use UTF-8",
             "3.8": "Validate Issuer and Subject",
             "3.9": "Use and Validate Audience",
             "3.10": "Do Not Trust Received Claims",
+            "3.11": "Use Explicit Typing",
+            "3.12": "Use Mutually Exclusive Validation Rules for Different Kinds of JWTs",
         },
     ),
     _rfc(
         9068,
         {
+            "2.1": "Header",
             "2.2": "Data Structure",
+            "2.2.3": "Authorization Claims",
+            "2.2.3.1": "Claims for Authorization Outside of Delegation Scenarios",
             "4": "Validating JWT Access Tokens",
+            "5": "Security Considerations",
         },
     ),
     _rfc(
         9110,
         {
             "5.3": "Field Order",
+            "5.4": "Field Limits",
             "5.6.4": "Quoted Strings",
             "11.1": "Authentication Scheme",
             "11.2": "Authentication Parameters",
+            "11.4": "Credentials",
             "11.6.1": "WWW-Authenticate",
             "15.5.2": "401 Unauthorized",
+            "15.6.4": "503 Service Unavailable",
         },
     ),
     _rfc(
         9449,
         {
             "7.2": "Compatibility with the Bearer Authentication Scheme",
+        },
+    ),
+    _rfc(
+        9700,
+        {
+            "4.15": "Client Impersonating Resource Owner",
         },
     ),
     _rfc(
@@ -180,6 +330,7 @@ CITATIONS: Mapping[str, Citation] = _table(
         "OAuth 2.1 (draft 13)",
         _OAUTH_2_1,
         {
+            "1.3.2": "Refresh Token",
             "1.4.1": "Access Token Scope",
             "1.5": "Communication security",
             "4.1.1": "Authorization Request",
@@ -203,6 +354,13 @@ CITATIONS: Mapping[str, Citation] = _table(
         {"5": "Authorization Server Metadata"},
     ),
     (
+        Citation(
+            "openid-core-5.7",
+            "OpenID Connect Core 1.0",
+            "5.7",
+            "Claim Stability and Uniqueness",
+            f"{_OPENID_CORE}#ClaimStability",
+        ),
         Citation(
             "openid-discovery-4.2",
             "OpenID Connect Discovery 1.0",

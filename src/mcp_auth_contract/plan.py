@@ -43,8 +43,8 @@ class Base:
 class Case:
     """One check applied to one place.
 
-    `gate` is a call without a token that must be refused for the case to mean anything. `settled` is the reason why
-    it is not applicable, known before it runs.
+    `gate` is a call without a token that must be refused for the case to mean anything, `twin` one that must be
+    accepted for a refusal to mean anything. `settled` is the reason why it is not applicable, known before it runs.
     """
 
     id: str
@@ -53,6 +53,7 @@ class Case:
     question: Question | None
     base: Base | None = None
     gate: Question | None = None
+    twin: Question | None = None
     missing: str | None = None
     settled: str | None = None
 
@@ -179,9 +180,20 @@ class _Expansion:
         if check.over is Axis.ONCE:
             yield self._once()
             return
-        for revision in self.revisions:
-            if _runs_on(check, revision, self.revisions, self.every_revision):
-                yield from self._on(revision)
+        cases = [
+            case
+            for revision in self.revisions
+            if _runs_on(check, revision, self.revisions, self.every_revision)
+            for case in self._on(revision)
+        ]
+        if not cases and any(token in DEFECTS for token in check.tokens):
+            yield Case(check.id, check, None, None, settled=self._meaningless())
+        yield from cases
+
+    def _meaningless(self) -> str:
+        if self.contract.issuer.tokens == "opaque":
+            return "no opaque token can have this fault"
+        return "the fault makes no difference for the issuer, the audience and the claims of this contract"
 
     def _unmet(self) -> str | None:
         claims = self.contract.claims
@@ -190,6 +202,11 @@ class _Expansion:
             return f'claims.required does not name the subject claim "{claims.subject}"'
         if Need.TENANT in needs and claims.tenant not in claims.required:
             return f'claims.required does not name the tenant claim "{claims.tenant}"'
+        opaque = self.contract.issuer.tokens == "opaque"
+        if opaque and (Need.JWT in needs or Need.RSA in needs):
+            return 'the tokens are opaque (issuer.tokens = "opaque")'
+        if Need.OPAQUE in needs and not opaque:
+            return 'the tokens are JWTs (issuer.tokens = "jwt")'
         if Need.RSA in needs and self.contract.issuer.algorithms[0] not in ("RS256", "PS256"):
             return f"the issuer signs with {self.contract.issuer.algorithms[0]}, not with an RSA key"
         return None
@@ -232,7 +249,16 @@ class _Expansion:
             if Need.GATED in check.needs:
                 gate = Question("call", revision=revision, operation=operation, principal=question.principal)
             parts = [operation.name, *([missing] if missing else []), *label]
-            yield Case(f"{check.id}[{':'.join(parts)}]", check, revision, question, own, gate, missing, settled)
+            name = f"{check.id}[{':'.join(parts)}]"
+            twin = self._twin(question)
+            yield Case(name, check, revision, question, own, gate, twin, missing, settled)
+
+    def _twin(self, question: Question) -> Question | None:
+        if self.check.twin is None:
+            return None
+        offered = self.variants(self.check.twin)
+        variant = question.variant if question.variant in offered else next(iter(offered), "")
+        return replace(question, token=self.check.twin, variant=variant or None, carrier="bearer", tries=1)
 
     def _base(self, revision: Revision, operation: Operation, *, principal_scopes: bool = False) -> Base:
         exact = self.check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES) and not principal_scopes
@@ -257,6 +283,7 @@ class _Expansion:
             operation=operation,
             principal=principal_for(self.contract, operation),
             scopes=self._scopes(operation, missing),
+            tries=check.tries,
         )
         if PROBES[check.probe].takes == frozenset():
             yield [], common

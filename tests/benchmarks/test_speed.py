@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 import time
+import tracemalloc
 
 import httpx
 import pytest
@@ -11,10 +12,12 @@ import pytest
 from lab.lab_runs import CHECKS, run_lab
 from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.execute import Options
-from mcp_auth_contract.issuer import EmbeddedIssuer
+from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.lab.app import create_app
 from mcp_auth_contract.lab.settings import LabSettings
+from mcp_auth_contract.plan import Selection
 from mcp_auth_contract.runner import Report
+from mcp_auth_contract.tokens.keys import Algorithm
 
 pytestmark = pytest.mark.benchmark
 
@@ -43,7 +46,7 @@ async def replay(report: Report, base: str, old: str) -> float:
 
 def test_a_run_against_the_sample_server_compared_with_a_bare_replay() -> None:
     with EmbeddedIssuer() as issuer:
-        report = run_lab(issuer, options=Options(checks=CHECKS, environ={}, jobs=_JOBS))
+        report = run_lab(issuer, options=Options(checks=CHECKS, environ={}, jobs=_JOBS), sockets=True)
         listener = bind("127.0.0.1", 0)
         base = url_of(listener, tls=False)
         settings = LabSettings(issuer=issuer.url, jwks_uri=issuer.jwks_uri, resource=f"{base}/mcp", base=base)
@@ -64,3 +67,19 @@ def test_the_start_of_the_command() -> None:
         subprocess.run([sys.executable, "-c", "pass"], check=True)
         bare.append(time.perf_counter() - begun)
     print(f"\n--version: {min(times) * 1000:.0f} ms (goal 150), {min(times) / min(bare):.1f} x an empty interpreter")
+
+
+def test_every_token_and_the_life_of_keys_in_process() -> None:
+    families = Selection(select=("token-", "time-", "keys-"))
+    with EmbeddedIssuer(IssuerSettings(algorithms=tuple(Algorithm))) as issuer:
+        tracemalloc.start()
+        peaks, times = [], []
+        for _ in range(3):
+            tracemalloc.reset_peak()
+            begun = time.perf_counter()
+            report = run_lab(issuer, options=Options(checks=CHECKS, environ={}, selection=families), freeze=True)
+            times.append(time.perf_counter() - begun)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    print(f"\n{len(report.results)} token, time and key cases in process: {min(times):.1f} s (goal 20)")
+    print(f"peak of the third run / of the first: {peaks[-1] / peaks[0]:.2f} (goal 1)")

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from mcp_auth_contract.issuer import EmbeddedIssuer
+from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
+from mcp_auth_contract.tokens import Algorithm
 
 
 @pytest.fixture(scope="session")
 def issuer() -> Iterator[EmbeddedIssuer]:
-    with EmbeddedIssuer() as served:
+    with EmbeddedIssuer(IssuerSettings(algorithms=tuple(Algorithm))) as served:
         yield served

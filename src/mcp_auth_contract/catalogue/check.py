@@ -38,6 +38,10 @@ class Need(StrEnum):
     """The server speaks a stateful and a stateless revision."""
     RSA = "rsa"
     """The issuer signs with an RSA key."""
+    JWT = "jwt"
+    """The tokens are JWTs, verified with the issuer's keys."""
+    OPAQUE = "opaque"
+    """The tokens are opaque, and the issuer is asked about them (RFC 7662)."""
 
 
 class ScopeChoice(StrEnum):
@@ -60,6 +64,9 @@ class Check:
     `tokens`, `carriers` and `variants` are lists: each combination is a case of its own. `carriers` say how the
     token is presented, `variants` name methods or doors for the probes that take them. `since` and `until` are the
     first and last MCP revision to which the clause applies. `core` checks run on every revision of the target.
+
+    `twin` is a legal token with the same feature: where the server does not accept it, a refusal of the faulty one
+    proves nothing, and the case is not applicable. `tries` is how often the call is made, on fresh connections.
     """
 
     id: str
@@ -81,6 +88,8 @@ class Check:
     scopes: ScopeChoice = ScopeChoice.PRINCIPAL
     carriers: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
+    twin: str | None = None
+    tries: int = 1
     core: bool = False
 
     def applies_to(self, revision: Revision) -> bool:

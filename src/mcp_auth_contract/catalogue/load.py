@@ -15,7 +15,7 @@ from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError
 from mcp_auth_contract.judges import JUDGES
 from mcp_auth_contract.model import Impact, Level, Revision
-from mcp_auth_contract.probes.vocabulary import CARRIERS, DOORS, METHODS, PROBES, TOKENS
+from mcp_auth_contract.probes.vocabulary import CARRIERS, PROBES, TOKENS, WORDS
 
 __all__ = ["FAMILIES", "load_builtin", "load_catalogue", "retired_ids"]
 
@@ -39,9 +39,10 @@ FAMILIES = (
 )
 """The id prefixes; the part of an id before the property."""
 
+_MOST_TRIES = 20
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+\Z")
 _REQUIRED = ("id", "title", "level", "impact", "cites", "requirements", "probe", "judge", "why", "remedy")
-_OPTIONAL = ("over", "since", "until", "needs", "token", "scopes", "carrier", "variants", "core")
+_OPTIONAL = ("over", "since", "until", "needs", "token", "scopes", "carrier", "variants", "twin", "tries", "core")
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -148,7 +149,9 @@ def _check(entry: _Entry) -> Check:
         tokens=_words(entry, "token", TOKENS),
         scopes=_word(entry, "scopes", ScopeChoice, ScopeChoice.PRINCIPAL),
         carriers=_words(entry, "carrier", CARRIERS),
-        variants=_words(entry, "variants", {**DOORS, **METHODS}),
+        variants=_words(entry, "variants", {word: words for known in WORDS.values() for word, words in known.items()}),
+        twin=_known(entry, "twin", TOKENS) or None,
+        tries=_tries(entry),
         core=bool(values.get("core", False)),
     )
     _agree(entry, check)
@@ -169,6 +172,8 @@ def _agree(entry: _Entry, check: Check) -> None:
         "carrier": bool(check.carriers),
         "variants": bool(check.variants),
         "scopes": check.scopes is not ScopeChoice.PRINCIPAL,
+        "twin": check.twin is not None,
+        "tries": check.tries != 1,
     }
     for key, present in given.items():
         if present and key not in probe.takes:
@@ -179,10 +184,17 @@ def _agree(entry: _Entry, check: Check) -> None:
         raise entry.fault("over", f'the probe {check.probe} {"needs" if probe.once else "cannot run"} over = "once"')
     if (check.scopes is ScopeChoice.MISSING) is not (check.over is Axis.MISSING_SCOPES):
         raise entry.fault("scopes", '"missing" goes with over = "missing_scopes", and only with it')
-    known = DOORS if check.probe == "door" else METHODS
+    known = WORDS.get(check.probe, {})
     for word in check.variants:
         if word not in known:
             raise entry.fault("variants", f'unknown word "{word}"{nearest(word, known)}')
+
+
+def _tries(entry: _Entry) -> int:
+    tries = entry.values.get("tries", 1)
+    if not isinstance(tries, int) or isinstance(tries, bool) or not 1 <= tries <= _MOST_TRIES:
+        raise entry.fault("tries", f"must be a whole number from 1 to {_MOST_TRIES}")
+    return tries
 
 
 def _text(entry: _Entry, key: str) -> str:

@@ -48,6 +48,22 @@ Json = Annotated[Path | None, typer.Option("--json", help="Write the JSON report
 Junit = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML here.")]
 FailOn = Annotated[str, typer.Option("--fail-on", help="Which broken clauses shut the gate: must or should.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, max=64, help="Requests under way at once.")]
+Wait = Annotated[
+    float,
+    typer.Option("--wait", min=0, metavar="SECONDS", help="Wait so long in all for what only time can show."),
+]
+TokenEnv = Annotated[
+    str | None,
+    typer.Option(
+        "--token-env",
+        metavar="NAME",
+        help="Use the one access token in this environment variable; start no issuer, ask what that token allows.",
+    ),
+]
+Speaker = Annotated[
+    str | None,
+    typer.Option("--principal", help="With --token-env: the principal that the token speaks for."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the gate's decision only.")]
 
 
@@ -72,6 +88,9 @@ def run(
     jobs: Jobs = 8,
     scenarios: Scenarios = None,
     every_revision: EveryRevision = False,
+    wait: Wait = 0.0,
+    token_env: TokenEnv = None,
+    principal: Speaker = None,
     quiet: Quiet = False,
 ) -> None:
     """Prove the authentication contract of a protected MCP server."""
@@ -85,6 +104,9 @@ def run(
         jobs=jobs,
         fail_on=_level(fail_on),
         url=url,
+        wait=wait,
+        token_env=token_env,
+        principal=principal,
     )
     raise typer.Exit(run_and_report(contract, options, Outputs(json=json, junit=junit, quiet=quiet)))
 

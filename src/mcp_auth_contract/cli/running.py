@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import sys
 from collections.abc import Awaitable, Iterator
@@ -18,7 +19,7 @@ from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.cli.finding import find_contract
 from mcp_auth_contract.contract import at_url, load_contract
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute import Options, Progress, probe_url, run_contract
+from mcp_auth_contract.execute import Given, Options, Progress, probe_url, run_contract
 from mcp_auth_contract.model import Fail, Level, Outcome
 from mcp_auth_contract.plan import Case, Selection
 from mcp_auth_contract.reports.json_v1 import render_json
@@ -29,11 +30,12 @@ from mcp_auth_contract.runner import Report
 __all__ = ["Outputs", "RunOptions", "probe_and_report", "run_and_report"]
 
 _WIDTH_WITHOUT_TERMINAL = 120
+_BEARER_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the command line says about a run."""
+    """What the command line says about a run. `wait` is in seconds, `token_env` names a variable."""
 
     select: tuple[str, ...] = ()
     deselect: tuple[str, ...] = ()
@@ -42,6 +44,9 @@ class RunOptions:
     jobs: int = 8
     fail_on: Level = Level.MUST
     url: str | None = None
+    wait: float = 0.0
+    token_env: str | None = None
+    principal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,30 @@ def _options(options: RunOptions, name: str, progress: Progress) -> Options:
         jobs=options.jobs,
         fail_on=options.fail_on,
         name=name,
+        wait=options.wait,
+        genuine=_given(options),
         progress=progress,
     )
+
+
+def _given(options: RunOptions) -> Given | None:
+    """Return the genuine token that the command line names, without ever repeating it."""
+    name = options.token_env
+    if name is None:
+        if options.principal is not None:
+            raise UsageError("--principal: belongs to --token-env; name the variable that holds the token")
+        return None
+    token = os.environ.get(name, "").strip()
+    if not token:
+        raise UsageError(
+            f"--token-env {name}: the environment variable is not set or empty; put the access token there"
+        )
+    if not _BEARER_TOKEN.fullmatch(token):
+        raise UsageError(
+            f"--token-env {name}: holds white space or characters that no bearer token has (RFC 6750 section 2.1); "
+            "put the access token alone there"
+        )
+    return Given(name, token, options.principal)
 
 
 def _demand_http(url: str) -> None:
@@ -135,7 +162,7 @@ def _run(work: Awaitable[Report]) -> Report:
 @contextlib.contextmanager
 def _progress() -> Iterator[Progress]:
     """Show a bar on a terminal; elsewhere nothing."""
-    console = Console(stderr=True)
+    console = Console(file=sys.stderr)  # this very file: an application in process gets another stderr
     if not console.is_terminal or os.environ.get("CI"):
         yield Progress()
         return

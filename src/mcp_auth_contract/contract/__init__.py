@@ -9,6 +9,7 @@ from mcp_auth_contract.contract.operations import (
     implying,
     operations,
     principal_for,
+    private_canaries,
     satisfies,
 )
 from mcp_auth_contract.contract.schema import contract_schema
@@ -30,6 +31,7 @@ __all__ = [
     "load_contract",
     "operations",
     "principal_for",
+    "private_canaries",
     "read_contract",
     "resolve",
     "resolve_issuer",

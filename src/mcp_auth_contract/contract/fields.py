@@ -281,9 +281,11 @@ ClaimName = Annotated[str, _matches(r"\S+", "not a claim name", "write a name wi
 
 AppName = Annotated[
     str,
-    _matches(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", "not a module and a name in it", 'write it like "my_server:app"'),
+    _matches(
+        r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(?:\(\))?", "not a module and a name in it", 'write it like "my_server:app"'
+    ),
 ]
-"""An ASGI application as `module:attribute`."""
+"""An ASGI application as `module:attribute`, or as `module:function()` that returns it."""
 
 EndpointPath = Annotated[str, _matches(r"/[^\s?#]*", "not the path of a URL", 'write it like "/mcp"')]
 """The path of a URL, without query and fragment."""

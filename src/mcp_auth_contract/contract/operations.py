@@ -15,6 +15,7 @@ __all__ = [
     "implying",
     "operations",
     "principal_for",
+    "private_canaries",
     "satisfies",
 ]
 
@@ -134,6 +135,16 @@ def principal_for(contract: Contract, operation: Operation) -> str:
         if satisfies(contract, frozenset(contract.principals[name].scopes), operation.scopes):
             return name
     return next(iter(contract.principals))
+
+
+def private_canaries(contract: Contract, operation: Operation, principal: str) -> frozenset[str]:
+    """Return the canaries that a call brings to this principal and to nobody else."""
+    return frozenset(
+        record.canary
+        for record, key, path in contract.paths()
+        if key != "writes" and _leads_through(path, operation) and _same_call(path.arguments, operation)
+        if record.owner == principal and set(record.readers) <= {principal}
+    )
 
 
 def _leads_through(path: RecordPath, operation: Operation) -> bool:

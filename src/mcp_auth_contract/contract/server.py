@@ -45,10 +45,10 @@ class Target(Table):
 
     url: HttpUrl | None = Field(default=None, examples=["http://127.0.0.1:8000/mcp"])
     """The MCP endpoint. Port 0 picks a free port, given to the server as ${target.port}."""
-    app: AppName | None = Field(default=None, examples=["my_server:app"])
-    """Instead of url: an ASGI application, run in process."""
+    app: AppName | None = Field(default=None, examples=["my_server:app", "my_server:mcp.http_app()"])
+    """An ASGI application, run in process; url is then where it believes to be, by default on 127.0.0.1:8000."""
     path: EndpointPath | None = Field(default=None, examples=["/mcp"])
-    """Only with app: the path of the MCP endpoint; "/mcp" when omitted."""
+    """Only with app and without url: the path of the MCP endpoint; "/mcp" when omitted."""
     resource: Uri | None = Field(default=None, examples=["https://mcp.example.com/mcp"])
     """The audience that tokens must carry; the URL when omitted."""
     revisions: Annotated[
@@ -93,18 +93,24 @@ class Target(Table):
 
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> "Target":
-        if (self.url is None) == (self.app is None):
-            raise fault("needs exactly one of url and app", 'write url = "http://127.0.0.1:8000/mcp"')
+        if self.url is None and self.app is None:
+            raise fault("needs url or app", 'write url = "http://127.0.0.1:8000/mcp"')
         if self.app is not None and self.start is not None:
             raise fault("app runs in process, so start has nothing to do", "remove app or start", at="start")
+        if self.app is not None and self.ready is not None:
+            raise fault("app runs in process, so there is nothing to wait for", "remove ready", at="ready")
         if self.app is None and self.path is not None:
             raise fault("belongs to app", "put the path into url", at="path")
+        if self.url is not None and self.path is not None:
+            raise fault("url has a path already", "put the path into url", at="path")
+        if self.app is not None and self.wants_free_port:
+            raise fault("app runs in process and picks no port", "write the port", at="url")
         if self.wants_free_port:
             self._free_port_is_told(resolved=is_resolved(info))
         for key, url in (("ready", self.ready), ("resource", self.resource)):
             if url is not None and _PORT_0.match(url):
                 raise fault("port 0 is no port to reach", "write ${target.port} in its place", at=key)
-        if not self.authorized:
+        if not self.authorized and self.app is None:  # nothing in process is sent to anybody
             for key, url in (("url", self.url), ("ready", self.ready)):
                 place = (url or _APP_ORIGIN).replace("${target.port}", "0")
                 if (is_resolved(info) or "${" not in place) and not is_loopback_url(place):

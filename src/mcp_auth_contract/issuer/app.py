@@ -1,9 +1,9 @@
 """The authorization servers as one ASGI app: metadata and keys of several issuers, told apart by path."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
-from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -12,14 +12,19 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mcp_auth_contract.clock import Clock, system_clock
+from mcp_auth_contract.issuer.answers import answer
+from mcp_auth_contract.issuer.behaviours import INTROSPECTION_MOVED_PATH, JWKS_MOVED_PATH, JWKS_STRANGER_PATH, Behaviour
+from mcp_auth_contract.issuer.change import settled
 from mcp_auth_contract.issuer.control import Control, IssuerName
+from mcp_auth_contract.issuer.forms import client_authentication, read_form
+from mcp_auth_contract.issuer.introspection import IntrospectionAnswer
+from mcp_auth_contract.issuer.listening import CERTIFICATE, LISTENING_PATH, self_signed, strangers_jwks
 from mcp_auth_contract.issuer.memory import Memory
-from mcp_auth_contract.tokens.keys import Algorithm
+from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder, Role
 from mcp_auth_contract.tokens.spec import compact_json
 
 __all__ = ["IssuerSite", "issuer_app"]
-
-_BODY_LIMIT = 64 * 1024
 
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
@@ -39,7 +44,7 @@ class IssuerSite:
 
     def metadata(self) -> dict[str, object]:
         """Return the authorization-server metadata (RFC 8414 §2)."""
-        return {
+        members: dict[str, object] = {
             "issuer": self.url,
             "authorization_endpoint": f"{self.url}/authorize",
             "token_endpoint": f"{self.url}/token",
@@ -50,6 +55,11 @@ class IssuerSite:
             "token_endpoint_auth_methods_supported": ["none"],
             "code_challenge_methods_supported": ["S256"],
         }
+        if self.name is IssuerName.TRUSTED:
+            for endpoint, path in (("introspection", "introspect"), ("revocation", "revoke")):
+                members[f"{endpoint}_endpoint"] = f"{self.url}/{path}"
+                members[f"{endpoint}_endpoint_auth_methods_supported"] = ["client_secret_basic", "client_secret_post"]
+        return members
 
     def openid_configuration(self) -> dict[str, object]:
         """Return the same with what OpenID Connect Discovery 1.0 §3 requires besides."""
@@ -75,14 +85,20 @@ class _Remembering:
 
 
 def issuer_app(
-    base_url: str, control: Control, memory: Memory, algorithms: tuple[Algorithm, ...] = (Algorithm.RS256,)
+    base_url: str,
+    control: Control,
+    memory: Memory,
+    keys: KeyFinder,
+    algorithms: tuple[Algorithm, ...] = (Algorithm.RS256,),
+    clock: Clock = system_clock,
 ) -> Starlette:
     """Return the app that serves every issuer of `IssuerName`.
 
     Each has RFC 8414 metadata at the inserted location, OpenID metadata at the inserted and the appended one,
     and a JWKS. No client is registered and no user signs in here, so the authorization and token endpoints
     refuse every request, with the error that RFC 6749 §4.1.2.1 and §5.2 have for it. Tokens are minted by
-    the kit.
+    the kit. The trusted issuer introspects and revokes the tokens that `control` knows; `keys` finds those of
+    the stranger, which the listening post serves.
     """
     routes: list[Route] = []
     for name in IssuerName:
@@ -98,28 +114,110 @@ def issuer_app(
         ]
         if name.path:
             routes.append(Route(f"{name.path}{inserted}", openid))
+    stranger = _strangers_keys(keys, algorithms)
+    routes += [
+        Route("/introspect", _introspect(control, moved=False), methods=["POST"]),
+        Route(INTROSPECTION_MOVED_PATH, _introspect(control, moved=True), methods=["POST"]),
+        Route("/revoke", _revoke(control), methods=["POST"]),
+        Route(JWKS_MOVED_PATH, _moved_jwks(control)),
+        Route(JWKS_STRANGER_PATH, stranger),
+        Route(f"{LISTENING_PATH}/{{name}}", stranger),
+        Route(f"{LISTENING_PATH}/{{name}}/{CERTIFICATE}", _certificate(keys, clock)),
+    ]
     app = Starlette(routes=routes, middleware=[Middleware(_Remembering, memory=memory)])
     app.router.redirect_slashes = False
     return app
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")
 
 
 def _document(members: Mapping[str, object]) -> Endpoint:
     body = compact_json(members)
 
     async def endpoint(_: Request) -> Response:
-        return Response(body, media_type="application/json")
+        return _json(body)
 
     return endpoint
 
 
 def _jwks(control: Control, name: IssuerName) -> Endpoint:
     async def endpoint(_: Request) -> Response:
-        state = control.state(name)
-        body = state.behaviour.body
-        if body is None:
-            body = compact_json({"keys": [dict(key) for key in state.keys]})
-        headers = {"content-type": state.behaviour.content_type}
-        return Response(body, status_code=state.behaviour.status, headers=headers)
+        await _made(control, name)
+        state = await settled(lambda: control.state(name), lambda state: state.behaviour.hang, control.change)
+        return await answer(state.behaviour, compact_json(state.jwks()))
+
+    return endpoint
+
+
+def _moved_jwks(control: Control) -> Endpoint:
+    async def endpoint(_: Request) -> Response:
+        await _made(control, IssuerName.TRUSTED)
+        return _json(compact_json(control.state().jwks()))
+
+    return endpoint
+
+
+async def _made(control: Control, name: IssuerName) -> None:
+    # Keys are made when they are first needed, which takes a while: the other requests do not wait for it.
+    if not control.started(name):
+        await asyncio.to_thread(control.state, name)
+
+
+def _strangers_keys(keys: KeyFinder, algorithms: tuple[Algorithm, ...]) -> Endpoint:
+    def made() -> bytes:
+        return strangers_jwks([keys(Role.STRANGER, alg) for alg in algorithms])
+
+    async def endpoint(_: Request) -> Response:
+        return _json(await asyncio.to_thread(made))
+
+    return endpoint
+
+
+def _certificate(keys: KeyFinder, clock: Clock) -> Endpoint:
+    def made() -> bytes:
+        return self_signed(keys(Role.STRANGER, Algorithm.RS256), clock())
+
+    async def endpoint(_: Request) -> Response:
+        return Response(await asyncio.to_thread(made), media_type="application/pem-certificate-chain")
+
+    return endpoint
+
+
+def _introspect(control: Control, *, moved: bool) -> Endpoint:
+    known = control.introspection
+
+    async def endpoint(request: Request) -> Response:
+        form = await read_form(request)
+        token = form.single("token")
+        known.record(token, client_authentication(request.headers.get("authorization"), form), form.names)
+
+        def current() -> tuple[Behaviour, IntrospectionAnswer | None]:
+            usual = Behaviour() if moved else known.behaviour
+            return usual, None if token is None else known.answer_for(token)
+
+        def waits(state: tuple[Behaviour, IntrospectionAnswer | None]) -> bool:
+            of_all, of_one = state
+            return of_all.hang or (of_one is not None and of_one.hang)
+
+        of_all, of_one = await settled(current, waits, control.change)
+        if of_all != Behaviour():
+            return await answer(of_all, b"" if of_one is None else of_one.usual())
+        if of_one is None:
+            return _refusal("invalid_request", "token is missing, or there more than once")
+        return await answer(of_one, of_one.usual())
+
+    return endpoint
+
+
+def _revoke(control: Control) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        token = (await read_form(request)).single("token")
+        if token is None:
+            return _refusal("invalid_request", "token is missing, or there more than once")
+        control.introspection.revoke(token)
+        return Response(status_code=200)
 
     return endpoint
 
@@ -135,8 +233,8 @@ def _refusal(error: str, description: str) -> Response:
 
 async def _authorize(request: Request) -> Response:
     # An unknown client is told so on the spot: its redirect URI cannot be trusted (RFC 6749 §4.1.2.1).
-    parameters = dict(request.query_params) if request.method == "GET" else await _form(request)
-    response_type = parameters.get("response_type")
+    given = request.query_params if request.method == "GET" else await read_form(request)
+    response_type = given.get("response_type")
     if response_type is None:
         return _refusal("invalid_request", "response_type is missing")
     if response_type != "code":
@@ -145,22 +243,13 @@ async def _authorize(request: Request) -> Response:
 
 
 async def _token(request: Request) -> Response:
-    parameters = await _form(request)
-    match parameters.get("grant_type"):
+    form = await read_form(request)
+    match form.get("grant_type"):
         case None:
             return _refusal("invalid_request", "grant_type is missing")
-        case "authorization_code" if "code" not in parameters:
+        case "authorization_code" if "code" not in form:
             return _refusal("invalid_request", "code is missing")
         case "authorization_code":
             return _refusal("invalid_grant", "no such code was issued")
         case _:
             return _refusal("unsupported_grant_type", "only authorization_code is supported")
-
-
-async def _form(request: Request) -> dict[str, str]:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _BODY_LIMIT:
-            return {}
-    return dict(parse_qsl(body.decode("utf-8", errors="replace"), keep_blank_values=True))

@@ -15,11 +15,13 @@ _CREDENTIALS = frozenset({"authorization", "proxy-authorization", "cookie", "dpo
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One request. `at` is seconds since the epoch; headers are lower case, those with credentials left out.
+    """One request. `number` counts them from 1; `at` is seconds since the epoch by the issuer's clock.
 
-    The query's values and the body are not kept: both can hold a code, a token or a secret.
+    Headers are lower case, those with credentials left out. The query's values and the body are not kept:
+    both can hold a code, a token or a secret.
     """
 
+    number: int
     method: str
     path: str
     at: float
@@ -38,23 +40,31 @@ class Memory:
     def record(self, method: str, path: str, headers: Iterable[tuple[str, str]]) -> None:
         """Remember one request at the present time."""
         harmless = {name.lower(): value for name, value in headers if name.lower() not in _CREDENTIALS}
-        request = Received(method, path, self._clock(), MappingProxyType(harmless))
+        at = self._clock()
         with self._lock:
-            self._requests.append(request)
             self._total += 1
+            self._requests.append(Received(self._total, method, path, at, MappingProxyType(harmless)))
 
     @property
     def total(self) -> int:
-        """How many requests came in, forgotten ones included."""
+        """How many requests came in, forgotten ones included; a mark for `requests(after=…)`."""
         with self._lock:
             return self._total
 
-    def requests(self, path: str | None = None, since: float | None = None) -> tuple[Received, ...]:
-        """Return what is remembered, oldest first, of one path and from one moment on."""
+    def requests(
+        self, path: str | None = None, since: float | None = None, *, under: str | None = None, after: int = 0
+    ) -> tuple[Received, ...]:
+        """Return what is remembered, oldest first.
+
+        Of one path, of the path `under` and everything below it, from one moment on, after a mark.
+        """
         with self._lock:
             kept = tuple(self._requests)
         return tuple(
             request
             for request in kept
-            if (path is None or request.path == path) and (since is None or request.at >= since)
+            if request.number > after
+            and (path is None or request.path == path)
+            and (under is None or request.path == under or request.path.startswith(f"{under}/"))
+            and (since is None or request.at >= since)
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 import trustme
@@ -17,8 +17,10 @@ from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract.errors import ContractError, UsageError
 from mcp_auth_contract.issuer.app import issuer_app
-from mcp_auth_contract.issuer.control import Control, IssuerName
-from mcp_auth_contract.issuer.memory import Memory
+from mcp_auth_contract.issuer.control import Control, IssuerName, Published
+from mcp_auth_contract.issuer.introspection import Introspection
+from mcp_auth_contract.issuer.listening import CERTIFICATE, listening_path
+from mcp_auth_contract.issuer.memory import Memory, Received
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, fresh_key, load_folder
 
 __all__ = ["EmbeddedIssuer", "IssuerSettings"]
@@ -28,6 +30,8 @@ _ROLE_OF = {
     IssuerName.LOOKALIKE: Role.LOOKALIKE,
     IssuerName.SECOND: Role.SECOND,
 }
+_WELL_KNOWN = "/.well-known/"
+_METADATA = ("oauth-authorization-server", "openid-configuration")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,7 @@ class EmbeddedIssuer:
     def __init__(self, settings: IssuerSettings | None = None, *, clock: Clock = system_clock) -> None:
         self.settings = settings or IssuerSettings()
         self.memory = Memory(clock)
+        self._clock = clock
         self.control = Control(self._initial_keys)
         self._keys: dict[tuple[Role, Algorithm], SigningKey] = {}
         self._lock = threading.Lock()
@@ -67,12 +72,11 @@ class EmbeddedIssuer:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             self.load_keys()
-            self.control.state(IssuerName.TRUSTED)
             listener = bind(self.settings.bind, self.settings.port)
             stack.callback(listener.close)
             url = _origin(self.settings.public_url or url_of(listener, tls=self.settings.tls))
             tls, ca_file = _throw_away_tls(stack, url) if self.settings.tls else (None, None)
-            app = issuer_app(url, self.control, self.memory, self.settings.algorithms)
+            app = issuer_app(url, self.control, self.memory, self.key_of, self.settings.algorithms, self._clock)
             stack.enter_context(serve_in_thread(app, listener=listener, tls=tls))
             self._url, self._ca_file = url, ca_file
             self._stack = stack.pop_all()
@@ -96,8 +100,18 @@ class EmbeddedIssuer:
 
     @property
     def introspection_uri(self) -> str:
-        """Where tokens would be introspected (RFC 7662); reserved, so answered with 404."""
+        """Where the registered tokens are introspected (RFC 7662)."""
         return f"{self.url}/introspect"
+
+    @property
+    def revocation_uri(self) -> str:
+        """Where the registered tokens are revoked (RFC 7009)."""
+        return f"{self.url}/revoke"
+
+    @property
+    def introspection(self) -> Introspection:
+        """The tokens that the issuer knows, and who asked for them."""
+        return self.control.introspection
 
     @property
     def ca_file(self) -> Path | None:
@@ -110,6 +124,32 @@ class EmbeddedIssuer:
             raise RuntimeError("the issuer is not being served: use it in a with block")
         return f"{self._url}{issuer.path}"
 
+    def listening_url(self, name: str) -> str:
+        """Return a URL for `jku` that serves the stranger's keys; nobody but a careless server fetches it."""
+        return f"{self.url}{listening_path(name)}"
+
+    def certificate_url(self, name: str) -> str:
+        """Return a URL for `x5u` that serves a certificate of the stranger's RSA key."""
+        return f"{self.listening_url(name)}/{CERTIFICATE}"
+
+    def heard(self, name: str, after: int = 0) -> tuple[Received, ...]:
+        """Return the requests for a listening URL and for the certificate below it, after a mark."""
+        return self.memory.requests(under=unquote(listening_path(name)), after=after)
+
+    def mark(self) -> int:
+        """Return the number of the latest request, to ask later what came after it."""
+        return self.memory.total
+
+    def fetches(self, path: str = "/jwks", after: int = 0) -> int:
+        """Return how often a path was asked for after a mark; default the trusted issuer's JWKS."""
+        return len(self.memory.requests(path, after=after))
+
+    def visits(self, issuer: IssuerName, after: int = 0) -> tuple[Received, ...]:
+        """Return the requests for the metadata or the keys of one issuer, after a mark."""
+        paths = {f"{_WELL_KNOWN}{document}{issuer.path}" for document in _METADATA}
+        paths |= {f"{issuer.path}{_WELL_KNOWN}{document}" for document in _METADATA} | {f"{issuer.path}/jwks"}
+        return tuple(request for request in self.memory.requests(after=after) if request.path in paths)
+
     def signing_key(self, alg: Algorithm | None = None, role: Role = Role.ISSUER) -> SigningKey:
         """Return the key of a role, made on first use unless a folder holds it; default the first algorithm.
 
@@ -118,11 +158,22 @@ class EmbeddedIssuer:
         return self.key_of(role, alg or self.settings.algorithms[0])
 
     def key_of(self, role: Role, alg: Algorithm) -> SigningKey:
-        """Return the key of a role; a `KeyFinder` for minting faulty tokens."""
+        """Return the key of a role; a `KeyFinder` for minting faulty tokens.
+
+        The role ENCRYPTION has one RSA key, whichever of the RSA algorithms signs with it.
+        """
         with self._lock:
             if (role, alg) not in self._keys:
-                self._keys[role, alg] = fresh_key(alg, f"{role}-{alg.lower()}-{uuid4().hex[:8]}")
+                self._keys[role, alg] = self._made(role, alg)
             return self._keys[role, alg]
+
+    def _made(self, role: Role, alg: Algorithm) -> SigningKey:
+        if role is Role.ENCRYPTION and alg.is_rsa:
+            for other in Algorithm:
+                if other.is_rsa and (role, other) in self._keys:
+                    made = self._keys[role, other]
+                    return SigningKey(alg, made.kid, made.private)
+        return fresh_key(alg, f"{role}-{alg.lower()}-{uuid4().hex[:8]}")
 
     def load_keys(self) -> None:
         """Read the key folder, if there is one; entering does so too. Needed alone to mint without serving."""
@@ -137,8 +188,13 @@ class EmbeddedIssuer:
                 raise ContractError(f"{lacking}: add one, or change algorithms")
         self._keys = {**found, **self._keys}
 
-    def _initial_keys(self, issuer: IssuerName) -> tuple[SigningKey, ...]:
-        return tuple(self.key_of(_ROLE_OF[issuer], alg) for alg in self.settings.algorithms)
+    def _initial_keys(self, issuer: IssuerName) -> tuple[Published, ...]:
+        keys: list[Published] = [self.key_of(_ROLE_OF[issuer], alg) for alg in self.settings.algorithms]
+        if issuer is IssuerName.TRUSTED:
+            # Real issuers publish a key for encryption next to the others: a server has to leave it alone.
+            key = self.key_of(Role.ENCRYPTION, Algorithm.RS256)
+            keys.append({**key.public_jwk(), "use": "enc", "alg": "RSA-OAEP-256"})
+        return tuple(keys)
 
 
 def _throw_away_tls(stack: ExitStack, url: str) -> tuple[ssl.SSLContext, Path]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from mcp_auth_contract.judges import authorization_servers as servers
-from mcp_auth_contract.judges import challenges, doors, refusals
+from mcp_auth_contract.judges import challenges, doors, refusals, timelines
 from mcp_auth_contract.judges import resource_metadata as resource
 from mcp_auth_contract.judges.facts import Facts
 from mcp_auth_contract.judges.registry import Judge, collect
@@ -12,26 +12,36 @@ from mcp_auth_contract.observations import (
     AuthorizationServersObserved,
     CallObserved,
     DoorObserved,
+    LeewayObserved,
     ParityObserved,
     PreflightObserved,
     ResourceMetadataObserved,
     SessionEndObserved,
+    TimelineObserved,
 )
 
 __all__ = ["JUDGES", "Facts", "Judge"]
 
 _ON_CALLS = (
     refusals.accepted,
+    refusals.accepted_or_advice,
     refusals.denied,
     refusals.foreign_origin_refused,
     refusals.invalid_before_insufficient,
+    refusals.not_mistaken,
+    refusals.not_served,
+    refusals.redirect_preferably_refused,
+    refusals.trouble_told,
     refusals.one_order_only,
     refusals.refused_as_bad_request,
     refusals.refused_as_invalid_token,
     refusals.refused_as_malformed,
     refusals.refused_for_missing_token,
     refusals.refused_for_scope,
+    refusals.refused_or_advice,
     refusals.refused_without_fault,
+    refusals.refused_without_fetching,
+    refusals.scope_lookalike_denied,
     challenges.challenge_characters,
     challenges.challenge_has_parameter,
     challenges.challenge_has_scope,
@@ -58,6 +68,11 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
         **collect(SessionEndObserved, doors.session_survives),
         **collect(ParityObserved, doors.same_in_each_era),
         **collect(PreflightObserved, doors.challenge_readable_by_browsers, doors.preflight_harmless),
+        **collect(LeewayObserved, timelines.leeway_within_declared),
+        **collect(
+            TimelineObserved,
+            *(getattr(timelines, name) for name in timelines.__all__ if name != "leeway_within_declared"),
+        ),
         **collect(ResourceMetadataObserved, *(getattr(resource, name) for name in resource.__all__)),
         **collect(AuthorizationServersObserved, *(getattr(servers, name) for name in servers.__all__)),
     }

@@ -13,8 +13,9 @@ class Facts:
     """Ground truth for one case.
 
     `revision` is None for cases about the whole server; `revisions` are those the run covers. `needed` are the scopes
-    of the operation, `missing` the one that the token lacks. `has_contract` is False for an anonymous probe of a URL,
-    where nothing is known of the target but its address.
+    of the operation, `missing` the one that the token lacks; `canaries` are texts that the call brings to the case's
+    principal and to nobody else. `has_contract` is False for an anonymous probe of a URL, where nothing is known of the
+    target but its address.
     """
 
     endpoint: str
@@ -27,6 +28,7 @@ class Facts:
     missing: str | None = None
     loopback: bool = False
     has_contract: bool = True
+    canaries: frozenset[str] = frozenset()
 
     @property
     def newest(self) -> Revision:

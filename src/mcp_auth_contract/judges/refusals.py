@@ -1,7 +1,7 @@
 """Was a bad credential refused, and in the right way? 401 for a bad token, 403 for a weak one; the rest is neither."""
 
 from mcp_auth_contract.judges.facts import Facts
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision, Verdict
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision, Verdict
 from mcp_auth_contract.observations import (
     Accepted,
     Ambiguous,
@@ -15,19 +15,32 @@ from mcp_auth_contract.observations import (
 )
 
 __all__ = [
+    "UNAVAILABLE",
     "accepted",
+    "accepted_or_advice",
     "denied",
     "foreign_origin_refused",
     "invalid_before_insufficient",
+    "not_mistaken",
+    "not_served",
     "one_order_only",
+    "redirect_preferably_refused",
     "refused_as_bad_request",
     "refused_as_invalid_token",
     "refused_as_malformed",
     "refused_for_missing_token",
     "refused_for_scope",
+    "refused_or_advice",
     "refused_without_fault",
+    "refused_without_fetching",
+    "scope_lookalike_denied",
+    "trouble_told",
     "unsettled",
 ]
+
+
+UNAVAILABLE = frozenset({502, 503, 504})
+"""Statuses by which a server says that something behind it is missing."""
 
 
 def seen(observed: CallObserved, attempt: Attempt) -> str:
@@ -149,6 +162,105 @@ def denied(observed: CallObserved, facts: Facts) -> Verdict:
             case _:
                 continue
     return Pass(advice)
+
+
+def scope_lookalike_denied(observed: CallObserved, facts: Facts) -> Verdict:
+    """A token with lookalikes of the needed scopes has no effect; an operation that needs none shows nothing."""
+    if not facts.needed:
+        return NotApplicable("the control operation needs no scope")
+    return denied(observed, facts)
+
+
+def refused_without_fetching(observed: CallObserved, facts: Facts) -> Verdict:
+    """A token that names a URL to find its key at is refused, and nobody goes there (RFC 8725 §3.10)."""
+    verdict = refused_as_invalid_token(observed, facts)
+    if observed.accepted:
+        return verdict
+    heard = observed.heard
+    if heard is not None and heard.requests:
+        change = f" ({observed.token.change})" if observed.token else ""
+        seen_there = f"{heard.requests[0]} at the kit's listening post{change}"
+        return Fail("no request to the URL that the token names", seen_there, Impact.SECRET_DISCLOSURE)
+    if isinstance(verdict, Pass) and (heard is None or not heard.audible):
+        return Inconclusive("the server has fetched nothing from the issuer, so its silence proves nothing")
+    return verdict
+
+
+def refused_or_advice(observed: CallObserved, facts: Facts) -> Verdict:
+    """Better refused, but the specifications allow acceptance too; only a breakdown of the server is a failure."""
+    return _disputed(observed, "accepted where refusing is safer", advise_if_accepted=True)
+
+
+def accepted_or_advice(observed: CallObserved, facts: Facts) -> Verdict:
+    """Better accepted, but a strict server may refuse it; only a breakdown of the server is a failure."""
+    return _disputed(observed, "refused, though the specifications allow it", advise_if_accepted=False)
+
+
+def not_mistaken(observed: CallObserved, facts: Facts) -> Verdict:
+    """A token that names somebody else, or nobody, never brings the records of the principal it resembles.
+
+    Whether the server knows somebody of that name is its own affair, so an answer without those records passes.
+    """
+    if doubt := unsettled(observed):
+        return doubt
+    expected = "a refusal, or an answer without the principal's records"
+    advice: str | None = None
+    for attempt in observed.attempts:
+        match attempt.reading:
+            case Ambiguous():
+                return _wrong(observed, attempt, expected)
+            case Accepted() if not facts.canaries:
+                return NotApplicable("accepted, and no record of this user alone would show whose data came back")
+            case Accepted() if any(canary in attempt.answer.text for canary in facts.canaries):
+                return Fail(expected, f"{seen(observed, attempt)}, the principal's record in it")
+            case Accepted():
+                advice = "accepted as somebody without those records"
+            case _:
+                continue
+    return Pass(advice)
+
+
+def not_served(observed: CallObserved, facts: Facts) -> Verdict:
+    """The operation does not run; whether the server says 401, 503 or breaks down is another check's question."""
+    expected = "401, or 503"
+    if broken := _bypass(observed, expected):
+        return broken
+    return unsettled(observed) or Pass()
+
+
+def trouble_told(observed: CallObserved, facts: Facts) -> Verdict:
+    """Trouble with the issuer is answered 401 or 503, and is no fault of the server (RFC 9110 §15.6.4)."""
+    if doubt := unsettled(observed):
+        return doubt
+    for attempt in observed.attempts:
+        match attempt.reading:
+            case Ambiguous(why=Doubt.SERVER_ERROR) if attempt.answer.status in UNAVAILABLE:
+                continue
+            case Ambiguous():
+                return _wrong(observed, attempt, "a result, a 4xx status or 503")
+            case _:
+                continue
+    return Pass()
+
+
+def redirect_preferably_refused(observed: CallObserved, facts: Facts) -> Verdict:
+    """A request that holds a token had better not follow a redirect; on the same origin it may."""
+    verdict = trouble_told(observed, facts)
+    if verdict == Pass() and observed.accepted:
+        return Pass("the introspection endpoint's redirect was followed, with the token")
+    return verdict
+
+
+def _disputed(observed: CallObserved, advice: str, *, advise_if_accepted: bool) -> Verdict:
+    if doubt := unsettled(observed):
+        return doubt
+    for attempt in observed.attempts:
+        if isinstance(attempt.reading, Ambiguous):
+            return _wrong(observed, attempt, "a result, or a refusal")
+    if (observed.accepted is not None) is not advise_if_accepted:
+        return Pass()
+    change = f" ({observed.token.change})" if observed.token and observed.token.change else ""
+    return Pass(f"{advice}{change}")
 
 
 def accepted(observed: CallObserved, facts: Facts) -> Verdict:

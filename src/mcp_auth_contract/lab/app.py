@@ -13,7 +13,8 @@ from mcp_auth_contract.lab.challenges import Denial, bearer_challenge
 from mcp_auth_contract.lab.credentials import Absent, Malformed, Presented, present
 from mcp_auth_contract.lab.doors import preflight, share_with_origin
 from mcp_auth_contract.lab.incoming import UNREADABLE, Incoming
-from mcp_auth_contract.lab.jwks import KeySource
+from mcp_auth_contract.lab.introspection import Introspector
+from mcp_auth_contract.lab.keyring import KeySource
 from mcp_auth_contract.lab.methods import Context
 from mcp_auth_contract.lab.principal import ANONYMOUS, Principal
 from mcp_auth_contract.lab.protocol import is_modern
@@ -22,6 +23,7 @@ from mcp_auth_contract.lab.refusal import (
     BodyTooLarge,
     HttpRefused,
     InsufficientScope,
+    IntrospectionUnavailable,
     InvalidToken,
     KeysUnavailable,
     MalformedRequest,
@@ -42,7 +44,8 @@ class Lab:
     def __init__(self, settings: LabSettings, behaviour: Behaviour) -> None:
         self.settings = settings
         self.behaviour = behaviour
-        self.keys = KeySource(settings)
+        self.keys = KeySource(settings, behaviour.keyring)
+        self._introspector = Introspector(settings, behaviour.introspection)
         self.sessions = Sessions(behaviour.sessions)
         self.ledger = Ledger(behaviour.isolation)
         self._own_key = OwnKey()
@@ -116,7 +119,9 @@ class Lab:
         except (NoCredentials, MalformedRequest, InvalidToken, InsufficientScope) as denied:
             return await self._denied(incoming, denied)
         except KeysUnavailable:
-            return Response("the issuer's keys cannot be had", 503, {"retry-after": "5"}, "text/plain")
+            return self.behaviour.keyring.outage()
+        except IntrospectionUnavailable:
+            return self.behaviour.introspection.outage()
         except BodyTooLarge:
             return Response("the body is too large", 413, media_type="text/plain")
         except HttpRefused as refused:
@@ -125,7 +130,7 @@ class Lab:
             return rpc.rpc_response(error, refused.status, headers)
 
     async def authenticate(self, incoming: Incoming) -> Principal:
-        """Return who calls. Raises NoCredentials, MalformedRequest, InvalidToken or KeysUnavailable."""
+        """Return who calls. Raises NoCredentials, MalformedRequest, or what `principal_of` raises."""
         behaviour = self.behaviour
         for identity in behaviour.credentials.identities:
             vouched = await identity(self, incoming)
@@ -142,8 +147,10 @@ class Lab:
                 raise NoCredentials
 
     async def principal_of(self, token: str) -> Principal:
-        """Return who a token stands for. Raises InvalidToken or KeysUnavailable."""
+        """Return who a token stands for. Raises InvalidToken, KeysUnavailable or IntrospectionUnavailable."""
         trust = Trust(self.settings, self.keys, self.settings.clock())
+        if self.settings.introspection_uri is not None:
+            return await self._introspector.principal_of(token, trust, self.behaviour.scopes.granted)
         return await verify(token, self.behaviour.verification, trust, self.behaviour.scopes.granted)
 
     async def serve(self, incoming: Incoming, principal: Principal) -> Response:

@@ -6,6 +6,8 @@ from mcp_auth_contract.lab import challenges as _challenges
 from mcp_auth_contract.lab import credentials as _credentials
 from mcp_auth_contract.lab import documents as _documents
 from mcp_auth_contract.lab import doors as _doors
+from mcp_auth_contract.lab import introspection as _introspection
+from mcp_auth_contract.lab import keyring as _keyring
 from mcp_auth_contract.lab import methods as _methods
 from mcp_auth_contract.lab import protocol as _protocol
 from mcp_auth_contract.lab import records as _records
@@ -22,6 +24,8 @@ class Behaviour:
 
     credentials: _credentials.Credentials = _credentials.SOUND
     verification: _verification.Verification = _verification.SOUND
+    keyring: _keyring.Keyring = _keyring.SOUND
+    introspection: _introspection.Introspection = _introspection.SOUND
     scopes: _scopes.Scopes = _scopes.SOUND
     challenges: _challenges.Challenges = _challenges.SOUND
     documents: _documents.Documents = _documents.SOUND

@@ -1,12 +1,15 @@
 """The ways in which a request ends before it is answered."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 __all__ = [
     "BodyTooLarge",
     "HttpRefused",
     "InsufficientScope",
+    "IntrospectionTrouble",
+    "IntrospectionUnavailable",
     "InvalidToken",
     "KeysUnavailable",
     "MalformedRequest",
@@ -48,6 +51,21 @@ class InsufficientScope(Refusal):
 
 class KeysUnavailable(Refusal):
     """The authorization server's keys cannot be had, so the token cannot be judged."""
+
+
+class IntrospectionTrouble(StrEnum):
+    """Why an introspection brought no verdict: another status than 200, no answer, or none that is JSON."""
+
+    STATUS = "status"
+    UNREACHABLE = "unreachable"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(eq=False)
+class IntrospectionUnavailable(Refusal):
+    """The authorization server does not say what the token is worth, so it cannot be judged."""
+
+    trouble: IntrospectionTrouble
 
 
 @dataclass(eq=False)

@@ -33,7 +33,9 @@ def settings_from(
 
     ISSUER is required; JWKS_URI is by default ISSUER/jwks, RESOURCE the server's own URL. Optional are
     ALGORITHMS (separated by spaces), SUBJECT_CLAIM, TENANT_CLAIM, SCOPE_CLAIM, CLIENT_CLAIM, and in seconds
-    LEEWAY, JWKS_TTL, JWKS_COOLDOWN. Raises UsageError.
+    LEEWAY, JWKS_TTL, JWKS_COOLDOWN. With INTROSPECTION_URI tokens are introspected there and not verified
+    here; INTROSPECTION_CLIENT_ID, INTROSPECTION_CLIENT_SECRET and INTROSPECTION_TTL (seconds) go with it.
+    Raises UsageError.
     """
     issuer = environ.get("ISSUER")
     if not issuer:
@@ -57,6 +59,10 @@ def settings_from(
         leeway=_seconds(environ, "LEEWAY", 0),
         jwks_ttl=_seconds(environ, "JWKS_TTL", 300),
         jwks_cooldown=_seconds(environ, "JWKS_COOLDOWN", 10),
+        introspection_uri=environ.get("INTROSPECTION_URI") or None,
+        introspection_client=environ.get("INTROSPECTION_CLIENT_ID") or "lab",
+        introspection_secret=environ.get("INTROSPECTION_CLIENT_SECRET", ""),
+        introspection_ttl=_seconds(environ, "INTROSPECTION_TTL", 5),
         ca_file=Path(ca_file) if ca_file else None,
         variant=frozenset(variants),
         fault=fault,

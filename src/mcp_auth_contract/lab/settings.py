@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
 from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract.lab.fault import Fault
 from mcp_auth_contract.lab.variants import Variant
@@ -31,8 +33,10 @@ class LabSettings:
     """The configuration of one lab server.
 
     `base` is its own origin as clients see it, `resource` the audience that tokens must carry. Keys come from
-    `jwks_uri`, or from `keys` (a JWK set) where that is given. `leeway`, `jwks_ttl` and `jwks_cooldown` are
-    seconds.
+    `jwks_uri`, or from `keys` (a JWK set) where that is given. With `introspection_uri` tokens are opaque and
+    introspected there instead (RFC 7662), under the name of `introspection_client`. `leeway`, `jwks_ttl`,
+    `jwks_cooldown` and `introspection_ttl` are seconds. `decryption_key` serves faults alone: the sound server
+    decrypts nothing.
     `types` are the accepted `typ` headers in lower case, "" standing for none (RFC 9068 §4).
     """
 
@@ -42,11 +46,16 @@ class LabSettings:
     jwks_uri: str | None = None
     keys: Mapping[str, Any] | None = field(default=None, repr=False)
     claims: ClaimNames = field(default_factory=ClaimNames)
-    algorithms: tuple[str, ...] = ("RS256",)
+    algorithms: tuple[str, ...] = ("RS256", "ES256", "PS256", "EdDSA")
     types: frozenset[str] = frozenset({"at+jwt", "application/at+jwt"})
     leeway: float = 0
     jwks_ttl: float = 300
     jwks_cooldown: float = 10
+    introspection_uri: str | None = None
+    introspection_client: str = "lab"
+    introspection_secret: str = field(default="", repr=False)
+    introspection_ttl: float = 5
+    decryption_key: RSAPrivateKey | None = field(default=None, repr=False)
     ca_file: Path | None = None
     variant: frozenset[Variant] = frozenset()
     fault: Fault | None = None

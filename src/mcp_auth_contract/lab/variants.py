@@ -33,3 +33,4 @@ class Variant(StrEnum):
     OWN_AS = "own-as"
     SLASH_REDIRECT = "slash-redirect"
     TOOL_CHALLENGE = "tool-challenge"
+    OPAQUE = "opaque"

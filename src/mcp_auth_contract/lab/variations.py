@@ -1,5 +1,6 @@
 """The changes that make each legal variant, as data."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -23,6 +24,8 @@ from mcp_auth_contract.model import Revision
 __all__ = ["VARIATIONS", "configured", "varied"]
 
 _ELSEWHERE = "/metadata.json"
+_SCOPE_TOKEN = re.compile(r"[!#-\[\]-~]+")
+"""RFC 6749 §3.3."""
 
 
 def configured(settings: LabSettings) -> LabSettings:
@@ -33,6 +36,8 @@ def configured(settings: LabSettings) -> LabSettings:
         settings = replace(settings, leeway=60)
     if Variant.ANY_TYP in settings.variant:
         settings = replace(settings, types=settings.types | {"jwt", ""})
+    if Variant.OPAQUE in settings.variant and settings.introspection_uri is None:
+        settings = replace(settings, introspection_uri=f"{settings.issuer.rstrip('/')}/introspect")
     return settings
 
 
@@ -118,7 +123,9 @@ def _with_held_scopes(behaviour: Behaviour) -> Behaviour:
     insufficient = behaviour.challenges.insufficient
 
     def repeating(pointer: str | None, needed: frozenset[str], held: frozenset[str]) -> Denial:
-        return insufficient(pointer, needed | held, held)
+        # Only words that a scope may consist of enter a header: the token can hold anything.
+        legal = {one for one in held if _SCOPE_TOKEN.fullmatch(one)}
+        return insufficient(pointer, needed | legal, held)
 
     return replace(behaviour, challenges=replace(behaviour.challenges, insufficient=repeating))
 

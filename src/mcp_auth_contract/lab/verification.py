@@ -9,12 +9,25 @@ from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
 from mcp_auth_contract.lab.jose import CompactJws, object_of, parse_compact
-from mcp_auth_contract.lab.jwks import KeySource
+from mcp_auth_contract.lab.keyring import KeySource
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.refusal import InvalidToken
 from mcp_auth_contract.lab.settings import LabSettings
 
-__all__ = ["SOUND", "Claims", "Header", "Trust", "Verification", "is_numeric_date", "is_text", "verify"]
+__all__ = [
+    "SOUND",
+    "Claims",
+    "Header",
+    "Trust",
+    "Verification",
+    "is_numeric_date",
+    "is_text",
+    "principal_named",
+    "verify",
+]
+
+_END_OF_TIME = 253_402_300_799
+"""The last second of the year 9999, which fits in a float."""
 
 Claims: TypeAlias = Mapping[str, Any]
 Header: TypeAlias = Mapping[str, Any]
@@ -33,6 +46,7 @@ class Trust:
 class Verification:
     """The steps in the order in which they run. Each raises InvalidToken, or says nothing."""
 
+    decrypt: Callable[[str, Trust], str]
     parse: Callable[[str], CompactJws]
     algorithm: Callable[[Header, Trust], None]
     critical: Callable[[Header, Trust], None]
@@ -58,6 +72,11 @@ def is_numeric_date(value: object) -> bool:
     if isinstance(value, bool):
         return False
     return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def nothing_decrypted(token: str, _trust: Trust) -> str:
+    """This server reads no encrypted tokens: what is no JWS is malformed (RFC 7519 §7.2)."""
+    return token
 
 
 def algorithm_allowed(header: Header, trust: Trust) -> None:
@@ -115,7 +134,8 @@ def not_expired(claims: Claims, trust: Trust) -> None:
     expires = claims.get("exp")
     if not is_numeric_date(expires):
         raise InvalidToken("the token does not say when it expires")
-    if trust.now >= claims["exp"] + trust.settings.leeway:
+    # A sum would overflow for whole numbers beyond the range of a float; a comparison does not.
+    if trust.now - trust.settings.leeway >= claims["exp"]:
         raise InvalidToken("the token has expired")
 
 
@@ -144,6 +164,7 @@ def tenant_named(claims: Claims, trust: Trust) -> str:
 
 
 SOUND = Verification(
+    decrypt=nothing_decrypted,
     parse=parse_compact,
     algorithm=algorithm_allowed,
     critical=nothing_critical,
@@ -167,7 +188,7 @@ async def verify(
 
     The payload is parsed only after the signature has been verified.
     """
-    jws = steps.parse(token)
+    jws = steps.parse(steps.decrypt(token, trust))
     steps.algorithm(jws.header, trust)
     steps.critical(jws.header, trust)
     steps.kind(jws.header, trust)
@@ -177,12 +198,23 @@ async def verify(
     steps.audience(claims, trust)
     steps.expiry(claims, trust)
     steps.not_before(claims, trust)
+    return principal_named(claims, trust, steps.subject, steps.tenant, granted)
+
+
+def principal_named(
+    claims: Claims,
+    trust: Trust,
+    subject: Callable[[Claims, Trust], str],
+    tenant: Callable[[Claims, Trust], str],
+    granted: Callable[[Claims, LabSettings], frozenset[str]],
+) -> Principal:
+    """Return whom believed claims name. Raises InvalidToken where a step does."""
     client = claims.get(trust.settings.claims.client)
     expires = claims.get("exp")
     return Principal(
-        subject=steps.subject(claims, trust),
-        tenant=steps.tenant(claims, trust),
+        subject=subject(claims, trust),
+        tenant=tenant(claims, trust),
         client=client if isinstance(client, str) else "",
         scopes=granted(claims, trust.settings),
-        expires=expires if isinstance(expires, int | float) else None,
+        expires=min(expires, _END_OF_TIME) if isinstance(expires, int | float) else None,
     )

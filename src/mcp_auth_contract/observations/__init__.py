@@ -8,8 +8,8 @@ from mcp_auth_contract.observations.observed import (
     CallObserved,
     Document,
     DoorObserved,
+    Heard,
     Location,
-    Observation,
     ParityObserved,
     PreflightObserved,
     ResourceMetadataObserved,
@@ -26,6 +26,8 @@ from mcp_auth_contract.observations.reading import (
     describe,
     read,
 )
+from mcp_auth_contract.observations.timeline import LeewayObserved, LeewayProbe, Step, TimelineObserved
+from mcp_auth_contract.observations.union import Observation
 
 __all__ = [
     "Accepted",
@@ -38,7 +40,10 @@ __all__ = [
     "Document",
     "DoorObserved",
     "Doubt",
+    "Heard",
     "JsonObject",
+    "LeewayObserved",
+    "LeewayProbe",
     "Location",
     "Observation",
     "ParityObserved",
@@ -48,6 +53,8 @@ __all__ = [
     "Refused",
     "ResourceMetadataObserved",
     "SessionEndObserved",
+    "Step",
+    "TimelineObserved",
     "TokenShown",
     "Trouble",
     "describe",

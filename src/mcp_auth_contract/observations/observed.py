@@ -16,8 +16,8 @@ __all__ = [
     "CallObserved",
     "Document",
     "DoorObserved",
+    "Heard",
     "Location",
-    "Observation",
     "ParityObserved",
     "PreflightObserved",
     "ResourceMetadataObserved",
@@ -47,13 +47,28 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Heard:
+    """What the kit's listening post heard of a URL that a token named: `METHOD /path` of each request.
+
+    `audible` says that the server has fetched something from the same address before, so that silence means something.
+    """
+
+    requests: tuple[str, ...]
+    audible: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CallObserved:
-    """An operation tried with one credential. A stateful revision is tried in several ways; none is a side door."""
+    """An operation tried with one credential. A stateful revision is tried in several ways; none is a side door.
+
+    `heard` is None for a token that names no URL.
+    """
 
     operation: str
     attempts: tuple[Attempt, ...]
     token: TokenShown | None = None
     offered: str = ""
+    heard: Heard | None = None
 
     @property
     def accepted(self) -> Attempt | None:
@@ -187,14 +202,3 @@ class AuthorizationServersObserved:
 
     resource: str | None
     servers: tuple[AuthorizationServer, ...]
-
-
-Observation = (
-    AuthorizationServersObserved
-    | CallObserved
-    | DoorObserved
-    | ParityObserved
-    | PreflightObserved
-    | ResourceMetadataObserved
-    | SessionEndObserved
-)

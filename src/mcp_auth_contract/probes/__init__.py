@@ -7,31 +7,61 @@ from mcp_auth_contract.observations import (
     AuthorizationServersObserved,
     CallObserved,
     DoorObserved,
+    LeewayObserved,
     Observation,
     ParityObserved,
     PreflightObserved,
     ResourceMetadataObserved,
     SessionEndObserved,
+    TimelineObserved,
 )
 from mcp_auth_contract.probes.bench import Bench
 from mcp_auth_contract.probes.calls import ask_call, ask_method
 from mcp_auth_contract.probes.documents import ask_authorization_servers, ask_resource_metadata
 from mcp_auth_contract.probes.doors import ask_door, ask_parity, ask_preflight, ask_session_end
+from mcp_auth_contract.probes.genuine import NO_DIFFERENCE, GenuineMinter, genuine_minter
+from mcp_auth_contract.probes.introspection_timelines import INTROSPECTION_TIMELINES
+from mcp_auth_contract.probes.key_timelines import KEY_TIMELINES
 from mcp_auth_contract.probes.minting import Minter, profile_of
 from mcp_auth_contract.probes.question import Question
+from mcp_auth_contract.probes.time_timelines import TIME_TIMELINES, ask_leeway
+from mcp_auth_contract.probes.timeline import Script, play
 from mcp_auth_contract.probes.vocabulary import PROBES
 
-__all__ = ["PROBES", "Bench", "Minter", "Question", "answers_of", "ask", "profile_of"]
+__all__ = [
+    "NO_DIFFERENCE",
+    "PROBES",
+    "Bench",
+    "GenuineMinter",
+    "Minter",
+    "Question",
+    "answers_of",
+    "ask",
+    "genuine_minter",
+    "profile_of",
+]
+
+_SCRIPTS: Mapping[str, Script] = {
+    word: script for word, (_, script) in {**KEY_TIMELINES, **TIME_TIMELINES, **INTROSPECTION_TIMELINES}.items()
+}
+
+
+async def ask_timeline(question: Question, bench: Bench) -> TimelineObserved:
+    """Play the timeline of the question's word."""
+    return await play(question, bench, _SCRIPTS)
+
 
 _ASKED: Mapping[str, Callable[[Question, Bench], Awaitable[Observation]]] = {
     "authorization_servers": ask_authorization_servers,
     "call": ask_call,
     "door": ask_door,
+    "leeway": ask_leeway,
     "method": ask_method,
     "parity": ask_parity,
     "preflight": ask_preflight,
     "resource_metadata": ask_resource_metadata,
     "session_end": ask_session_end,
+    "timeline": ask_timeline,
 }
 
 
@@ -45,6 +75,10 @@ def answers_of(observation: Observation) -> Iterator[Answer]:
     match observation:
         case CallObserved(attempts=attempts):
             yield from (attempt.answer for attempt in attempts)
+        case TimelineObserved(steps=steps):
+            yield from (step.attempt.answer for step in steps)
+        case LeewayObserved(probes=probes):
+            yield from (probe.attempt.answer for probe in probes)
         case DoorObserved(answer=answer, also=also):
             yield answer
             yield from also

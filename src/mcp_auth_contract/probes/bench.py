@@ -3,11 +3,13 @@
 import asyncio
 from dataclasses import dataclass, field
 
+from mcp_auth_contract.clock import RealTime, TimeControl
 from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import Difference, difference
 from mcp_auth_contract.observations import Answer
 from mcp_auth_contract.probes.minting import Minter
+from mcp_auth_contract.probes.powers import IssuerPowers
 from mcp_auth_contract.wire import Conversation, Handshake, HeaderPair
 
 __all__ = ["Bench"]
@@ -27,6 +29,8 @@ class Bench:
     minter: Minter | None = None
     own_issuers: frozenset[str] = frozenset()
     control: Operation | None = None
+    issuer: IssuerPowers | None = None
+    time: TimeControl = field(default_factory=RealTime)
     _live: dict[tuple[Revision, str], "asyncio.Task[Handshake]"] = field(default_factory=dict)
 
     @property
@@ -59,6 +63,12 @@ class Bench:
                 del self._live[key]
             return None
         return handshake
+
+    async def reopen(self, revision: Revision, principal: str | None) -> Handshake | None:
+        """Open the principal's session anew: servers forget sessions that were idle for long."""
+        if principal is not None:
+            self._live.pop((revision, principal), None)
+        return await self.live(revision, principal)
 
     async def close(self) -> None:
         """End the shared sessions."""

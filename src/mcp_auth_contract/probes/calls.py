@@ -1,10 +1,12 @@
 """Calling an operation with one credential, in every way that the revision offers."""
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.observations import Answer, Attempt, CallObserved, read
+from mcp_auth_contract.observations import Answer, Attempt, CallObserved, Heard, read
 from mcp_auth_contract.probes.bench import Bench
 from mcp_auth_contract.probes.minting import shown
 from mcp_auth_contract.probes.presentation import Presentation, present
@@ -25,6 +27,7 @@ from mcp_auth_contract.wire.session import handshake_of
 
 __all__ = ["ask_call", "ask_method", "effective", "send_presented"]
 
+_LISTENING_S = 0.3
 _ONE_WAY = frozenset({"two_headers", "foreign_origin", "bogus_version"})
 """Carriers whose question is about one request, whatever the session."""
 
@@ -48,8 +51,18 @@ async def ask_call(question: Question, bench: Bench) -> CallObserved:
     for label, presentation in _presentations(question, bench, minted):
         offered = offered or presentation.offered
         attempts += await _ways(question, bench, revision, call, presentation, label)
+        attempts += await _again(question, bench, revision, call, presentation)
     token = shown(minted) if minted is not None else None
-    return CallObserved(operation.name, tuple(attempts), token, offered)
+    heard = await _heard(bench, minted)
+    return CallObserved(operation.name, tuple(attempts), token, offered, heard)
+
+
+async def _heard(bench: Bench, minted: Minted | None) -> Heard | None:
+    """Listen for whoever fetches the URL that the token names; a server may do so behind its answer."""
+    if minted is None or minted.listening is None or bench.issuer is None:
+        return None
+    await asyncio.sleep(_LISTENING_S)
+    return Heard(tuple(bench.issuer.heard(minted.listening)), bench.issuer.fetches() > 0)
 
 
 async def ask_method(question: Question, bench: Bench) -> CallObserved:
@@ -84,11 +97,12 @@ def _minted(question: Question, bench: Bench) -> Minted | None:
 
 
 def _presentations(question: Question, bench: Bench, minted: Minted | None) -> Sequence[tuple[str, Presentation]]:
-    forged, subject = "", ""
+    forged, good, subject = "", "", ""
     if bench.minter is not None and question.principal is not None:
         forged = bench.minter.forged(question.principal).token
+        good = bench.minter.mint(question.principal, "good").token
         subject = bench.minter.contract.principals[question.principal].subject
-    return present(question.carrier, minted.token if minted else None, forged=forged, subject=subject)
+    return present(question.carrier, minted.token if minted else None, forged=forged, good=good, subject=subject)
 
 
 def _is_control(question: Question) -> bool:
@@ -109,11 +123,26 @@ async def _ways(
         return [await sender.once(None, label or "without a session")]
     one_way = question.carrier in _ONE_WAY or _is_control(question)
     if live is not None and one_way:
-        return [await sender.once(live, label or "inside a live session")]
+        attempt = await sender.once(live, label or "inside a live session")
+        if attempt.answer.status == HTTPStatus.NOT_FOUND and _is_control(question):
+            attempt = await sender.once(await bench.reopen(revision, question.principal), attempt.way)
+        return [attempt]
     attempts = [await sender.handshake(label or "with a handshake of its own")]
     if live is not None:
         attempts.append(await sender.once(live, label or "inside a live session"))
     return attempts
+
+
+async def _again(
+    question: Question, bench: Bench, revision: Revision, call: Call, presentation: Presentation
+) -> list[Attempt]:
+    """Repeat the call on fresh connections: several workers may stand behind one address."""
+    if question.tries < 2:
+        return []
+    sender = _Sender(bench, revision, call, presentation, fresh=True)
+    live = await bench.live(revision, question.principal)
+    again = range(2, question.tries + 1)
+    return [await sender.once(live, f"on a new connection, try {number} of {question.tries}") for number in again]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +153,14 @@ class _Sender:
     revision: Revision
     call: Call
     presentation: Presentation
+    fresh: bool = False
 
     async def once(self, live: Handshake | None, way: str) -> Attempt:
         revision = live.revision if live else self.revision
         session = live.session if live else None
         message = request(revision, self.call, next(self.bench.conversation.ids), session=session)
-        answer = await send_presented(self.bench, message, self.presentation)
+        sent = replace(_request(self.bench, message, self.presentation), fresh=self.fresh)
+        answer = await self.bench.conversation.door.send(sent)
         return Attempt(way, "call", answer, read(answer))
 
     async def handshake(self, way: str) -> Attempt:

@@ -1,10 +1,10 @@
 """The tokens of a run: minted relative to the server's clock, once for each distinct wish, known to the redactor."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from mcp_auth_contract.clock import Clock
-from mcp_auth_contract.contract import Contract, Principal
+from mcp_auth_contract.contract import Contract, Principal, operations
 from mcp_auth_contract.observations import TokenShown
 from mcp_auth_contract.tokens import (
     DEFECTS,
@@ -39,10 +39,24 @@ def profile_of(contract: Contract, issuer: str, resource: str) -> TokenProfile:
         client_claim=claims.client,
         typ=claims.typ,
         algorithm=Algorithm(contract.issuer.algorithms[0]),
+        opaque=contract.issuer.tokens == "opaque",
+        algorithms=frozenset(Algorithm(name) for name in contract.issuer.algorithms),
         required=frozenset(claims.required),
+        known_scopes=_known_scopes(contract),
         extra=claims.extra,
         leeway=contract.policy.leeway,
     )
+
+
+def _known_scopes(contract: Contract) -> frozenset[str]:
+    """Return every scope that the contract names anywhere."""
+    implied = contract.policy.implies
+    groups = (
+        *(one.scopes for one in operations(contract)),
+        *(one.scopes for one in contract.principals.values()),
+        *implied.values(),
+    )
+    return frozenset(implied).union(*groups)
 
 
 def identity_of(name: str, principal: Principal) -> Identity:
@@ -67,7 +81,11 @@ class _Wish:
 
 @dataclass(slots=True)
 class Minter:
-    """Mints tokens for a contract's principals. `key` signs the good ones, `keys` finds those of other parties."""
+    """Mints tokens for a contract's principals. `key` signs the good ones, `keys` finds those of other parties.
+
+    `listening` gives the URL under which the issuer hears of a fetch, by name. `register` makes an opaque token known
+    to the issuer, with what it tells of it and the way in which it answers.
+    """
 
     contract: Contract
     profile: TokenProfile
@@ -75,6 +93,8 @@ class Minter:
     keys: KeyFinder
     clock: Clock
     redactor: Redactor
+    listening: Callable[[str], str] | None = None
+    register: Callable[[str, Mapping[str, object], str], None] | None = None
     _specs: dict[tuple[str, frozenset[str] | None], TokenSpec] = field(default_factory=dict)
     _minted: dict[_Wish, tuple[TokenSpec, Minted]] = field(default_factory=dict)
 
@@ -103,9 +123,32 @@ class Minter:
         if known is not None and known[0] is spec:
             return known[1]
         defect = None if token == "good" else token  # noqa: S105  the name of the unbroken token
-        minted = mint_case(spec, defect, variant, keys=self.keys)
-        self.redactor.register(minted.token, minted.label.rsplit("#", 1)[0])
+        heard = {} if self.listening is None else {"listening": self.listening}
+        minted = mint_case(spec, defect, variant, keys=self.keys, **heard)
+        self._made_known(minted)
         self._minted[wish] = (spec, minted)
+        return minted
+
+    def _made_known(self, minted: Minted) -> None:
+        self.redactor.register(minted.token, minted.label.rsplit("#", 1)[0])
+        if minted.told is not None and self.register is not None:
+            self.register(minted.token, minted.told, minted.answered)
+
+    def fresh(
+        self,
+        principal: str,
+        *,
+        key: SigningKey | None = None,
+        claims: Mapping[str, object] | None = None,
+        change: Callable[[TokenSpec], TokenSpec] | None = None,
+    ) -> Minted:
+        """Mint a token of its own, valid by the clock of now: signed by another key, with other claims, or changed."""
+        identity = identity_of(principal, self.contract.principals[principal])
+        spec = good_token(self.profile, identity, key or self.key, self.clock())
+        for name, value in (claims or {}).items():
+            spec = spec.with_claim(name, value)
+        minted = mint_case(spec if change is None else change(spec))
+        self._made_known(minted)
         return minted
 
     def variants(self, defect: str, principal: str) -> tuple[str, ...]:
@@ -114,7 +157,7 @@ class Minter:
 
     def forged(self, principal: str) -> Minted:
         """Return a token of the right form that a stranger signed."""
-        return self.mint(principal, "signed_by_stranger")
+        return self.mint(principal, "malformed" if self.profile.opaque else "signed_by_stranger")
 
 
 def shown(minted: Minted) -> TokenShown:

@@ -8,15 +8,20 @@ from mcp_auth_contract.observations import (
     AuthorizationServersObserved,
     CallObserved,
     DoorObserved,
+    LeewayObserved,
     Observation,
     ParityObserved,
     PreflightObserved,
     ResourceMetadataObserved,
     SessionEndObserved,
+    TimelineObserved,
 )
+from mcp_auth_contract.probes.introspection_timelines import INTROSPECTION_TIMELINES
+from mcp_auth_contract.probes.key_timelines import KEY_TIMELINES
+from mcp_auth_contract.probes.time_timelines import LEEWAY_CLAIMS, TIME_TIMELINES
 from mcp_auth_contract.tokens.defects import DEFECTS
 
-__all__ = ["CARRIERS", "DOORS", "METHODS", "PROBES", "TOKENS", "Probe"]
+__all__ = ["CARRIERS", "DOORS", "METHODS", "PROBES", "TIMELINES", "TOKENS", "WORDS", "Probe"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ PROBES = _table(
         "call",
         "What happens to an operation with this token, presented this way?",
         CallObserved,
-        takes=frozenset({"token", "carrier", "scopes"}),
+        takes=frozenset({"token", "carrier", "scopes", "twin", "tries"}),
         requires=frozenset({"token"}),
     ),
     Probe(
@@ -72,6 +77,21 @@ PROBES = _table(
         DoorObserved,
         takes=frozenset({"variants"}),
         requires=frozenset({"variants"}),
+    ),
+    Probe(
+        "leeway",
+        "How many seconds beyond exp or nbf does the server really grant?",
+        LeewayObserved,
+        takes=frozenset({"variants"}),
+        requires=frozenset({"variants"}),
+    ),
+    Probe(
+        "timeline",
+        "What happens while keys, clocks or the issuer change?",
+        TimelineObserved,
+        takes=frozenset({"variants"}),
+        requires=frozenset({"variants"}),
+        alone=True,
     ),
     Probe("session_end", "Can a stranger end a live session?", SessionEndObserved, alone=True),
     Probe("parity", "Is an operation equally closed in both eras?", ParityObserved, once=True),
@@ -100,30 +120,65 @@ CARRIERS: Mapping[str, str] = MappingProxyType(
         "bearer_alone": "Authorization: Bearer, and nothing after it",
         "basic_user_password": "Authorization: Basic with a user name and a password",
         "basic_token_password": "Authorization: Basic with the token as password",
+        "basic_token_user": "Authorization: Basic with the token as user name",
+        "basic_user_alone": "Authorization: Basic with a user name and an empty password",
+        "basic_empty": "Authorization: Basic with empty user name and password",
         "trailing_word": "Authorization: Bearer <token> and one more word",
         "doubled_scheme": "Authorization: Bearer Bearer <token>",
+        "two_spaces": "Authorization: Bearer, two spaces, <token>",
+        "tab": "Authorization: Bearer, a tab, <token>",
+        "trailing_comma": "Authorization: Bearer <token>,",
+        "quoted_token": 'Authorization: Bearer "<token>"',
+        "auth_param": 'Authorization: Bearer token="<token>"',
+        "scheme_colon": "Authorization: Bearer: <token>",
+        "scheme_equals": "Authorization: Bearer=<token>",
+        "no_break_space": "Authorization: Bearer, a no-break space in Latin-1, <token>",
+        "octet_behind_token": "Authorization: Bearer <token> with the octet FF behind it",
+        "letters_beyond_ascii": "Authorization: Bearer tökén in UTF-8",
         "comma_joined_bad_first": "one Authorization line with a forged and the good token, joined by a comma",
+        "comma_joined_good_first": "one Authorization line with the good and a forged token, joined by a comma",
         "two_headers": "two Authorization lines, one with the good token and one with a forged one",
+        "two_equal_headers": "two Authorization lines with the same token",
+        "basic_then_bearer": "an Authorization line with Basic, and one with Bearer <token>",
         "query_access_token": "?access_token=<token>",
         "query_token": "?token=<token>",
         "query_bearer": "?bearer=<token>",
         "query_authorization": "?authorization=Bearer <token>",
+        "query_auth": "?auth=<token>",
+        "query_jwt": "?jwt=<token>",
+        "query_api_key": "?api_key=<token>",
+        "query_forged_beside_header": "?access_token=<forged token> beside the good token in the header",
         "query_beside_bad_header": "?access_token=<token> beside a forged token in the header",
         "body_member": "a member access_token in the JSON-RPC message",
+        "body_authorization": "a member authorization in the JSON-RPC message",
         "body_meta": "a member authorization in params._meta",
+        "body_meta_access_token": "a member access_token in params._meta",
+        "body_meta_token": "a member token in params._meta",
+        "body_meta_prefixed": "a member io.modelcontextprotocol/authorization in params._meta",
         "body_argument": "an argument access_token",
+        "good_in_argument": "the principal's good token as argument access_token, beside another token in the header",
         "cookie_access_token": "Cookie: access_token=<token>",
         "cookie_token": "Cookie: token=<token>",
         "cookie_authorization": "Cookie: Authorization=Bearer%20<token>",
+        "cookie_session": "Cookie: __Host-session=<token>",
         "header_x_access_token": "X-Access-Token: <token>",
         "header_x_auth_token": "X-Auth-Token: <token>",
+        "header_x_api_key": "X-Api-Key: <token>",
+        "header_access_token": "Access-Token: <token>",
+        "header_token": "Token: <token>",
+        "header_x_authorization": "X-Authorization: Bearer <token>",
+        "header_underscore": "Authorization_: Bearer <token>",
         "header_x_forwarded_access_token": "X-Forwarded-Access-Token: <token>",
         "header_x_forwarded_authorization": "X-Forwarded-Authorization: Bearer <token>",
+        "header_x_original_authorization": "X-Original-Authorization: Bearer <token>",
+        "header_x_amzn_oidc_accesstoken": "X-Amzn-Oidc-Accesstoken: <token>",
+        "header_cf_access_jwt": "Cf-Access-Jwt-Assertion: <token>",
         "header_proxy_authorization": "Proxy-Authorization: Bearer <token>",
         "header_mcp_param": "Mcp-Param-Authorization: Bearer <token>",
         "header_x_forwarded_user": "X-Forwarded-User with a principal's subject",
         "header_x_user_id": "X-User-Id with a principal's subject",
         "header_x_remote_user": "X-Remote-User with a principal's subject",
+        "header_x_goog_user_email": "X-Goog-Authenticated-User-Email with a principal's subject",
         "header_x_ms_client_principal": "X-MS-CLIENT-PRINCIPAL with a principal's claims",
         "foreign_origin": "Authorization: Bearer <token>, and an Origin nobody knows",
         "bogus_version": "Authorization: Bearer <token>, and an MCP-Protocol-Version that does not exist",
@@ -165,3 +220,12 @@ METHODS: Mapping[str, str] = MappingProxyType(
         "server/discover": "which revisions and capabilities",
     }
 )
+
+TIMELINES: Mapping[str, str] = MappingProxyType(
+    {word: words for word, (words, _) in {**KEY_TIMELINES, **TIME_TIMELINES, **INTROSPECTION_TIMELINES}.items()}
+)
+
+WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {"door": DOORS, "leeway": LEEWAY_CLAIMS, "method": METHODS, "timeline": TIMELINES}
+)
+"""The variants that each probe knows."""

@@ -156,7 +156,7 @@ def _told(result: Result) -> str:
 
 def _again(report: Report, result: Result) -> str:
     if not report.contract.startswith("("):
-        start = f"run {shlex.quote(report.contract)}"
+        start = f"run {shlex.join((report.contract, *report.options))}"
     elif report.contract == _SAMPLE:
         start = "run"
     else:

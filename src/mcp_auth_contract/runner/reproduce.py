@@ -6,16 +6,20 @@ from mcp_auth_contract.observations import Accepted, CallObserved, Observation
 from mcp_auth_contract.plan import Case
 from mcp_auth_contract.probes import answers_of
 from mcp_auth_contract.wire import Evidence
+from mcp_auth_contract.wire.evidence import Exchange
 
 __all__ = ["reproduction"]
 
 _LEFT_OUT = frozenset({"host", "content-length", "accept-encoding", "user-agent"})
 
 
-def reproduction(case: Case, observation: Observation, evidence: Evidence, contract: str) -> str | None:
+def reproduction(
+    case: Case, observation: Observation, evidence: Evidence, contract: str, variable: str | None = None
+) -> str | None:
     """Return a `curl` command for the exchange that decided a case, or None where there was none.
 
-    A session id is left to the reader as `$SESSION`, for sessions end with the run.
+    A session id is left to the reader as `$SESSION`, for sessions end with the run. `variable` is the environment
+    variable of a run's genuine token, which stands for it as `$NAME`; no command can make its tampered twins anew.
     """
     exchange_id = _decisive(observation)
     exchange = evidence.get(exchange_id) if exchange_id else None
@@ -23,16 +27,22 @@ def reproduction(case: Case, observation: Observation, evidence: Evidence, contr
         "("
     ):  # the built-in sample and anonymous probes have no file to mint from
         return None
+    if variable is not None and any(not _is_genuine(label) for text in _texts(exchange) for label in _labels(text)):
+        return None
     words = ["curl", "-i", "-X", exchange.method]
     for name, value in exchange.request_headers:
         if name.lower() in _LEFT_OUT:
             continue
         shown = "$SESSION" if name.lower() == "mcp-session-id" else value
-        words += ["-H", _with_mint(f"{name}: {shown}", case, contract)]
+        words += ["-H", _with_mint(f"{name}: {shown}", case, contract, variable)]
     if exchange.request_body:
-        words += ["--data-raw", _with_mint(exchange.request_body, case, contract)]
-    words.append(_with_mint(exchange.url, case, contract))
+        words += ["--data-raw", _with_mint(exchange.request_body, case, contract, variable)]
+    words.append(_with_mint(exchange.url, case, contract, variable))
     return " ".join(word if word.startswith('"') else shlex.quote(word) for word in words)
+
+
+def _texts(exchange: Exchange) -> tuple[str, ...]:
+    return (exchange.url, exchange.request_body or "", *(value for _, value in exchange.request_headers))
 
 
 def _decisive(observation: Observation) -> str | None:
@@ -44,12 +54,10 @@ def _decisive(observation: Observation) -> str | None:
     return next((answer.exchange for answer in answers_of(observation) if answer.exchange), None)
 
 
-def _with_mint(text: str, case: Case, contract: str) -> str:
-    """Put a `mint` call where a token was; the text then stands in double quotes, for the shell to run the call."""
-    question = case.question
-    minted = question is not None and question.principal is not None
-    marker = next((word for word in _labels(text)), None)
-    if "$SESSION" not in text and (marker is None or not minted):
+def _with_mint(text: str, case: Case, contract: str, variable: str | None) -> str:
+    """Put a `mint` call or a variable where a token was; the text then stands in double quotes, for the shell."""
+    calls = {label: call for label in _labels(text) if (call := _standing_for(label, case, contract, variable))}
+    if "$SESSION" not in text and not calls:
         return text
     quoted = (
         text.replace("\\", "\\\\")
@@ -58,9 +66,8 @@ def _with_mint(text: str, case: Case, contract: str) -> str:
         .replace("$", "\\$")
         .replace("\\$SESSION", "$SESSION")
     )
-    if marker is not None and question is not None:
-        for label in _labels(text):
-            quoted = quoted.replace(label, f"$({_mint(case, label, contract)})")
+    for label, call in calls.items():
+        quoted = quoted.replace(label, call)
     return f'"{quoted}"'
 
 
@@ -69,11 +76,18 @@ def _labels(text: str) -> list[str]:
     return [word for word in dict.fromkeys(words) if word.startswith("token-") and "#" in word]
 
 
-def _mint(case: Case, label: str, contract: str) -> str:
+def _is_genuine(label: str) -> bool:
+    return label.startswith("token-genuine#")
+
+
+def _standing_for(label: str, case: Case, contract: str, variable: str | None) -> str | None:
+    """Return what the shell puts in the place of a label; None where the label has to stay."""
     question = case.question
-    if question is None or question.principal is None:
-        return label
     defect = label.removeprefix("token-").rsplit("#", 1)[0]
+    if variable is not None:
+        return f"${variable}"
+    if question is None or question.principal is None:
+        return None
     words = ["mcp-auth-contract", "mint", shlex.quote(contract), question.principal]
     if defect != "good":
         words += ["--defect", defect]
@@ -81,4 +95,4 @@ def _mint(case: Case, label: str, contract: str) -> str:
             words += ["--variant", question.variant]
     if question.scopes is not None:
         words += [f"--scope {scope}" for scope in sorted(question.scopes)] or ["--no-scope"]
-    return " ".join(words)
+    return f"$({' '.join(words)})"

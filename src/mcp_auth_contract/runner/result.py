@@ -93,7 +93,10 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything a report format may tell. `exchanges` are redacted, by id; `interrupted` names what cut the run."""
+    """Everything a report format may tell. `exchanges` are redacted, by id; `interrupted` names what cut the run.
+
+    `options` are what a command line that repeats the run has to say besides the contract.
+    """
 
     kit_version: str
     contract: str
@@ -106,6 +109,7 @@ class Report:
     exchanges: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     interrupted: bool = False
     notes: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from mcp_auth_contract.judges import JUDGES, Facts
-from mcp_auth_contract.model import Error, Inconclusive, NotApplicable, Outcome
+from mcp_auth_contract.model import Error, Inconclusive, NotApplicable, Outcome, Pass
 from mcp_auth_contract.observations import Accepted, Ambiguous, CallObserved, Doubt, Observation, Refused, describe
 from mcp_auth_contract.plan import Base, Case
 from mcp_auth_contract.probes import PROBES, Question, answers_of
 from mcp_auth_contract.runner.bracket import Bracket, Held
 from mcp_auth_contract.runner.result import ControlSeen, Result
+from mcp_auth_contract.tokens import DEFECTS
 
 __all__ = ["Run"]
 
@@ -58,7 +59,7 @@ class Run:
                     group.create_task(self._bracketed(base, batch))
             # After the brackets, so that no bracketed case rests on an answer from before its opening control.
             await self._freely([case for case in together if case.base is None])
-            for base, batch in _batches(case for case in pending if _alone(case) and case.base is not None):
+            for base, batch in _batches((case for case in pending if _alone(case) and case.base is not None), size=1):
                 await self._bracketed(base, batch)
             for case in pending:
                 if _alone(case) and case.base is None:
@@ -130,7 +131,8 @@ class Run:
 
     async def _observe(self, cases: Sequence[Case]) -> None:
         """Ask what the cases ask, each question once, at most `jobs` at a time."""
-        questions = [question for case in cases for question in (case.question, case.gate) if question is not None]
+        asked = (question for case in cases for question in (case.question, case.gate, case.twin))
+        questions = [question for question in asked if question is not None]
         tasks = [self._task(question) for question in questions]
         if tasks:
             await asyncio.wait(set(tasks))
@@ -159,6 +161,8 @@ class Run:
         observation = task.result()
         try:
             outcome: Outcome = self._ungated(case) or JUDGES[case.check.judge].decide(observation, self.facts(case))
+            if isinstance(outcome, Pass):
+                outcome = self._vacuous(case) or outcome
         except Exception as error:  # noqa: BLE001  a judge that breaks is a fault of the kit, told as error
             outcome = Error(self.fault(error))
         evidence = tuple(dict.fromkeys(answer.exchange for answer in answers_of(observation)))
@@ -177,6 +181,18 @@ class Run:
             return Inconclusive("a call without a token is not plainly refused; challenge-missing-token-401 reports it")
         return None
 
+    def _vacuous(self, case: Case) -> NotApplicable | None:
+        """A refusal that proves nothing: the server refuses the honest token with the same feature too."""
+        if case.twin is None:
+            return None
+        observed = self._asked[case.twin].result()
+        if not isinstance(observed, CallObserved):
+            return None
+        if observed.attempts and all(isinstance(one.reading, Accepted) for one in observed.attempts):
+            return None
+        feature = observed.token.change if observed.token else "the same feature"
+        return NotApplicable(f"the server does not accept the honest token either ({feature})")
+
     def _settle(
         self, case: Case, outcome: Outcome, evidence: tuple[str, ...] = (), reproduce: str | None = None
     ) -> None:
@@ -186,19 +202,22 @@ class Run:
 
 def _alone(case: Case) -> bool:
     question = case.question
+    if question is None:
+        return False
     writes = case.base is not None and case.base.writes
-    return writes or (question is not None and PROBES[question.probe].alone)
+    disturbs = question.token in DEFECTS and DEFECTS[question.token].disturbs
+    return writes or disturbs or PROBES[question.probe].alone
 
 
-def _batches(cases: Iterable[Case]) -> Iterable[tuple[Base, list[Case]]]:
-    """Group cases by base, then into batches of few questions; cases with one question stay together."""
+def _batches(cases: Iterable[Case], size: int = _BATCH) -> Iterable[tuple[Base, list[Case]]]:
+    """Group cases by base, then into batches of `size` questions; cases with one question stay together."""
     by_base: dict[Base, dict[Question, list[Case]]] = {}
     for case in cases:
         if case.base is not None and case.question is not None:
             by_base.setdefault(case.base, {}).setdefault(case.question, []).append(case)
     for base, questions in by_base.items():
         numbered = enumerate(questions.values())
-        for _, chunk in groupby(numbered, key=lambda item: item[0] // _BATCH):
+        for _, chunk in groupby(numbered, key=lambda item: item[0] // size):
             yield base, [case for _, group in chunk for case in group]
 
 

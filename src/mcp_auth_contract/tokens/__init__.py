@@ -10,8 +10,10 @@ from mcp_auth_contract.tokens.defects import (
     defect_named,
     mint_case,
 )
+from mcp_auth_contract.tokens.genuine import GenuineToken, genuine_spec, opaque_spec, parse_genuine, strangers_keys
 from mcp_auth_contract.tokens.keys import (
     Algorithm,
+    CannotSign,
     KeyFinder,
     Role,
     SigningKey,
@@ -29,12 +31,15 @@ from mcp_auth_contract.tokens.spec import (
     difference,
     good_token,
 )
+from mcp_auth_contract.tokens.trial import obstacle, tampering
 
 __all__ = [
     "DEFECTS",
     "Algorithm",
+    "CannotSign",
     "Defect",
     "Expectation",
+    "GenuineToken",
     "Identity",
     "KeyFinder",
     "Kind",
@@ -50,10 +55,16 @@ __all__ = [
     "defect_named",
     "difference",
     "fresh_key",
+    "genuine_spec",
     "good_token",
     "load_folder",
     "load_key",
     "mint",
     "mint_case",
+    "obstacle",
+    "opaque_spec",
+    "parse_genuine",
     "published_key",
+    "strangers_keys",
+    "tampering",
 ]

@@ -12,8 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias, assert_never
 
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa, utils
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError, UsageError
@@ -21,6 +23,7 @@ from mcp_auth_contract.errors import ContractError, UsageError
 __all__ = [
     "PRIVATE_MEMBERS",
     "Algorithm",
+    "CannotSign",
     "KeyFinder",
     "PrivateKey",
     "Role",
@@ -39,6 +42,10 @@ PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
 """JWK members that hold secrets (RFC 7518 §6.2.2, §6.3.2, §6.4)."""
 
 
+class CannotSign(Exception):
+    """A token needs a signature or a key that nobody here has; the message is the reason, fit for a report."""
+
+
 class Algorithm(StrEnum):
     """The JWS algorithms that the kit signs with (RFC 7518 §3.1, RFC 8037 §3.1)."""
 
@@ -54,12 +61,16 @@ class Algorithm(StrEnum):
 
 
 class Role(StrEnum):
-    """Who holds a key: the trusted issuer, a second and a look-alike one, or an attacker in no JWKS."""
+    """Who holds a key: the trusted issuer, a second and a look-alike one, or an attacker in no JWKS.
+
+    ENCRYPTION is the trusted issuer's too, published for encrypting to it and never for signing (RFC 7517 §4.2).
+    """
 
     ISSUER = "issuer"
     SECOND = "second"
     LOOKALIKE = "lookalike"
     STRANGER = "stranger"
+    ENCRYPTION = "encryption"
 
 
 def b64url(octets: bytes) -> str:
@@ -114,6 +125,10 @@ class SigningKey:
             case _:
                 assert_never(self.private)
 
+    def public_pem(self) -> bytes:
+        """Return the public key as PEM, a SubjectPublicKeyInfo (RFC 7468 §13)."""
+        return self.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
     def sign(self, message: bytes) -> bytes:
         """Return the JWS signature of `message` (RFC 7518 §3.3 to §3.5, RFC 8037 §3.1)."""
         match self.private:
@@ -128,6 +143,29 @@ class SigningKey:
             case _:
                 assert_never(self.private)
 
+    def verifies(self, message: bytes, signature: bytes) -> bool:
+        """Whether it is this key's signature of `message` in the form that JWS has for the algorithm."""
+        try:
+            match self.private:
+                case rsa.RSAPrivateKey():
+                    public = self.private.public_key()
+                    public.verify(signature, message, _rsa_padding(self.alg), hashes.SHA256())
+                case ec.EllipticCurvePrivateKey():
+                    if len(signature) != 2 * _P256_OCTETS:
+                        return False
+                    r, s = (int.from_bytes(half) for half in (signature[:_P256_OCTETS], signature[_P256_OCTETS:]))
+                    der = utils.encode_dss_signature(r, s)
+                    self.private.public_key().verify(der, message, ec.ECDSA(hashes.SHA256()))
+                case ed25519.Ed25519PrivateKey():
+                    self.private.public_key().verify(signature, message)
+                case _:
+                    assert_never(self.private)
+        except InvalidSignature:
+            return False
+        return True
+
+
+_P256_OCTETS = 32
 
 KeyFinder: TypeAlias = Callable[[Role, Algorithm], SigningKey]
 """Finds the key that a role signs with; `published_key` is one."""

@@ -10,15 +10,21 @@ from mcp_auth_contract.tokens.spec import (
     COMPACT,
     Absent,
     Borrowed,
+    Crafted,
     Edited,
     Honest,
     Keyed,
     Literal,
     SignatureEdit,
+    Spellings,
     TokenSpec,
 )
 
-__all__ = ["MintedWrongly", "decode_parts", "mint"]
+__all__ = ["SPECIAL_CHARACTERS", "MintedWrongly", "decode_parts", "mint", "opaque_token"]
+
+
+SPECIAL_CHARACTERS = "special_characters"
+"""In the place of a way to answer: answered as usual, for a token of other characters than letters and digits."""
 
 
 class MintedWrongly(Exception):
@@ -30,13 +36,20 @@ def mint(spec: TokenSpec) -> str:
 
     Raises MintedWrongly when the token does not decode to what the spec says.
     """
-    segments = {"header": b64url(spec.header_bytes), "payload": b64url(spec.payload_bytes)}
-    message = f"{segments['header']}.{segments['payload']}".encode()
-    segments["signature"] = b64url(_signature(spec, message))
-    token = spec.form.format(**segments)
-    if spec.form == COMPACT:
+    spelled = spec.spelled
+    header, payload = spelled.header.encode(spec.header_bytes), spelled.payload.encode(spec.payload_bytes)
+    signature = _signature(spec, f"{header}.{payload}".encode())
+    token = spec.form.format(header=header, payload=payload, signature=spelled.signature.encode(signature))
+    if (spec.form, spelled) == (COMPACT, Spellings()):
         _prove(spec, token)
     return token
+
+
+def opaque_token(spec: TokenSpec) -> str:
+    """Return a token that says nothing itself, the same for the same spec (RFC 6750 §2.1)."""
+    secret = hashlib.sha256(b"\0".join((spec.payload_bytes, spec.introspection.encode()))).digest()
+    # A form needs more care with some characters that a token may have than with others.
+    return f"opaque.{b64url(secret)}{'+/~=' if spec.introspection == SPECIAL_CHARACTERS else ''}"
 
 
 def _signature(spec: TokenSpec, message: bytes) -> bytes:
@@ -53,6 +66,8 @@ def _signature(spec: TokenSpec, message: bytes) -> bytes:
             return hmac.digest(secret, message, hashlib.sha256)
         case Literal(octets):
             return octets
+        case Crafted(make=make):
+            return make(spec.key, message)
         case _:
             assert_never(spec.signature)
 
@@ -77,14 +92,17 @@ def _edited(honest: bytes, edit: SignatureEdit) -> bytes:
 
 
 def _prove(spec: TokenSpec, token: str) -> None:
-    header, claims = decode_parts(token)
-    if spec.raw_header is None and header != dict(spec.header):
+    """Read the finished token back: its bytes must be the spec's, and verify under the spec's key or not."""
+    header, payload, signature = (unb64url(segment) for segment in token.split("."))
+    if header != spec.header_bytes or payload != spec.payload_bytes:
+        raise MintedWrongly("the token does not hold the bytes of the spec")
+    if spec.raw_header is None and decode_parts(token)[0] != dict(spec.header):
         raise MintedWrongly("the header does not decode to the spec's")
-    if spec.raw_payload is None and claims != dict(spec.claims):
+    if spec.raw_payload is None and decode_parts(token)[1] != dict(spec.claims):
         raise MintedWrongly("the claims do not decode to the spec's")
-    unsigned = token.endswith(".")
-    if unsigned != (spec.signature in (Absent(), Literal(b""))):
-        raise MintedWrongly("the signature is present or absent against the spec")
+    honest = isinstance(spec.signature, Honest) or (isinstance(spec.signature, Crafted) and spec.signature.verifies)
+    if spec.key.verifies(token.rpartition(".")[0].encode(), signature) is not honest:
+        raise MintedWrongly("the signature verifies, or does not, against the spec")
 
 
 def decode_parts(token: str) -> tuple[dict[str, object] | None, dict[str, object] | None]:

@@ -8,12 +8,14 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Self, TypeAlias
 
-from mcp_auth_contract.tokens.keys import Algorithm, SigningKey
+from mcp_auth_contract.tokens.keys import Algorithm, SigningKey, b64url
 
 __all__ = [
+    "BASE64URL",
     "COMPACT",
     "Absent",
     "Borrowed",
+    "Crafted",
     "Edited",
     "Honest",
     "Identity",
@@ -22,6 +24,8 @@ __all__ = [
     "ScopeFormat",
     "SignatureEdit",
     "SignatureTreatment",
+    "Spelling",
+    "Spellings",
     "TokenProfile",
     "TokenSpec",
     "compact_json",
@@ -47,7 +51,12 @@ def _frozen(members: Mapping[str, object]) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenProfile:
-    """How the server under test reads a token. `leeway` and `lifetime` are seconds."""
+    """How the server under test reads a token. `leeway` and `lifetime` are seconds.
+
+    `algorithm` signs the good tokens, `algorithms` are all that the server accepts. `opaque` tokens say nothing
+    themselves: the server asks the issuer about them (RFC 7662).
+    `known_scopes` are all scopes that mean something to the server, so none of them is a mere lookalike of another.
+    """
 
     issuer: str
     audience: str
@@ -58,13 +67,17 @@ class TokenProfile:
     client_claim: str = "client_id"
     typ: str | None = "at+jwt"
     algorithm: Algorithm = Algorithm.RS256
+    algorithms: frozenset[Algorithm] = frozenset()
     required: frozenset[str] = frozenset({"sub"})
+    known_scopes: frozenset[str] = frozenset()
     extra: Mapping[str, object] = field(default_factory=dict, hash=False)
+    opaque: bool = False
     leeway: float = 60
     lifetime: float = 300
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "extra", _frozen(self.extra))
+        object.__setattr__(self, "algorithms", self.algorithms | {self.algorithm})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,14 +145,49 @@ class Literal:
     octets: bytes = field(repr=False)
 
 
-SignatureTreatment: TypeAlias = Honest | Absent | Edited | Borrowed | Keyed | Literal
+@dataclass(frozen=True, slots=True)
+class Crafted:
+    """What `make` returns for the signing key and the token's own bytes; `name` tells two of them apart.
+
+    `verifies` says that a verifier which knows the key accepts the result, as it does another spelling of an
+    honest signature.
+    """
+
+    name: str
+    make: Callable[[SigningKey, bytes], bytes] = field(repr=False, compare=False)
+    verifies: bool = False
+
+
+SignatureTreatment: TypeAlias = Honest | Absent | Edited | Borrowed | Keyed | Literal | Crafted
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a segment is written: `encode` makes its text, `name` tells two spellings apart."""
+
+    name: str
+    encode: Callable[[bytes], str] = field(repr=False, compare=False)
+
+
+BASE64URL = Spelling("base64url", b64url)
+"""Base64url without padding, the only right spelling (RFC 7515 §2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spellings:
+    """The spelling of each segment; the signature is made over header and payload as they are spelled."""
+
+    header: Spelling = BASE64URL
+    payload: Spelling = BASE64URL
+    signature: Spelling = BASE64URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenSpec:
-    """A token before signing. `form` places `{header}`, `{payload}` and `{signature}`, each base64url.
+    """A token before signing. `form` places `{header}`, `{payload}` and `{signature}`, each as `spelled`.
 
-    `raw_header` and `raw_payload`, where given, are sent instead of the JSON of `header` and `claims`.
+    `introspection` names the way in which the issuer answers for an opaque token. `raw_header` and `raw_payload`, where
+    given, are sent instead of the JSON of `header` and `claims`.
     """
 
     profile: TokenProfile
@@ -149,6 +197,8 @@ class TokenSpec:
     key: SigningKey
     signature: SignatureTreatment = Honest()
     form: str = COMPACT
+    spelled: Spellings = Spellings()
+    introspection: str = "usual"
     raw_header: bytes | None = None
     raw_payload: bytes | None = None
 
@@ -157,7 +207,8 @@ class TokenSpec:
         object.__setattr__(self, "claims", _frozen(self.claims))
 
     def __hash__(self) -> int:
-        return hash((self.header_bytes, self.payload_bytes, self.key, self.signature, self.form))
+        told = (self.header_bytes, self.payload_bytes, self.introspection)
+        return hash((told, self.key, self.signature, self.form, self.spelled))
 
     @property
     def header_bytes(self) -> bytes:
@@ -237,10 +288,10 @@ _MISSING = object()
 
 
 def difference(one: TokenSpec, other: TokenSpec) -> frozenset[str]:
-    """Return the decoded paths in which two specs differ, `claims.jti` apart.
+    """Return the decoded paths in which two specs differ; two values of `claims.jti` count as equal.
 
-    A path is `header.<member>`, `claims.<name>`, `signature` (key or treatment), `serialization` (the form),
-    or `header` or `claims` as a whole where raw bytes stand for it. Types count: 1 and true differ.
+    A path is `header.<member>`, `claims.<name>`, `signature` (key or treatment), `serialization` (form and
+    spelling), or `header` or `claims` as a whole where raw bytes stand for it. Types count: 1 and true differ.
     """
     paths: set[str] = set()
     if one.raw_header != other.raw_header:
@@ -248,11 +299,14 @@ def difference(one: TokenSpec, other: TokenSpec) -> frozenset[str]:
     if one.raw_payload != other.raw_payload:
         paths.add("claims")
     paths |= {f"header.{name}" for name in _differing(one.header, other.header)}
-    paths |= {f"claims.{name}" for name in _differing(one.claims, other.claims) - {"jti"}}
+    fresh = {"jti"} if "jti" in one.claims and "jti" in other.claims else set()
+    paths |= {f"claims.{name}" for name in _differing(one.claims, other.claims) - fresh}
     if (one.key, one.signature) != (other.key, other.signature):
         paths.add("signature")
-    if one.form != other.form:
+    if (one.form, one.spelled) != (other.form, other.spelled):
         paths.add("serialization")
+    if one.introspection != other.introspection:
+        paths.add("introspection")
     return frozenset(paths)
 
 

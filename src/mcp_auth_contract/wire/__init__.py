@@ -2,6 +2,7 @@
 
 from mcp_auth_contract.wire.evidence import Evidence, Exchange
 from mcp_auth_contract.wire.http import HttpDoor
+from mcp_auth_contract.wire.inside import AsgiApp, InsideTransport, resolver_inside
 from mcp_auth_contract.wire.mcp import (
     ACCEPT,
     Call,
@@ -12,13 +13,14 @@ from mcp_auth_contract.wire.mcp import (
     read_headers,
     request,
 )
-from mcp_auth_contract.wire.origin import KitFault
+from mcp_auth_contract.wire.origin import KitFault, resolve_host
 from mcp_auth_contract.wire.redaction import Redactor
 from mcp_auth_contract.wire.request import HeaderPair, Request
 from mcp_auth_contract.wire.session import Conversation, Detected, Handshake, Listing, detect_revisions, list_all
 
 __all__ = [
     "ACCEPT",
+    "AsgiApp",
     "Call",
     "Conversation",
     "Detected",
@@ -27,6 +29,7 @@ __all__ = [
     "Handshake",
     "HeaderPair",
     "HttpDoor",
+    "InsideTransport",
     "KitFault",
     "Listing",
     "Message",
@@ -39,4 +42,6 @@ __all__ = [
     "operation_call",
     "read_headers",
     "request",
+    "resolve_host",
+    "resolver_inside",
 ]

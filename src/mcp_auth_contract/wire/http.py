@@ -1,7 +1,6 @@
 """The only door to the network: limits, redaction, evidence and the rules about credentials, each written once."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
@@ -9,6 +8,7 @@ from typing import Any, Self
 
 import httpx
 
+from mcp_auth_contract.clock import stopwatch
 from mcp_auth_contract.observations import Answer, Trouble
 from mcp_auth_contract.wire.connections import FAILURES, Connections, trouble_of
 from mcp_auth_contract.wire.conversation import Attempt, Received
@@ -146,7 +146,7 @@ class HttpDoor:
         if attempt.origin == self.target_origin:
             await self._pace.turn()
         exchange = self.evidence.next_id()
-        started, begun = self.evidence.elapsed(), time.perf_counter()
+        started, begun = self.evidence.elapsed(), stopwatch()
         limit = self.time_limit if attempt.request.timeout is None else attempt.request.timeout
         try:
             async with asyncio.timeout(limit) as scope:
@@ -160,7 +160,7 @@ class HttpDoor:
         finally:
             await attempt.progress.close_unfinished()
         received = attempt.received(exchange, self.redactor)
-        self._record(attempt, received.answer, started, time.perf_counter() - begun)
+        self._record(attempt, received.answer, started, stopwatch() - begun)
         return received
 
     async def _converse(self, attempt: Attempt) -> None:

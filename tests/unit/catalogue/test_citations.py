@@ -13,9 +13,34 @@ from mcp_auth_contract.citations import CITATIONS, Citation
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.judges import JUDGES
 from mcp_auth_contract.model import Level, Revision
-from mcp_auth_contract.probes.vocabulary import CARRIERS, DOORS, METHODS, PROBES
+from mcp_auth_contract.probes.vocabulary import CARRIERS, PROBES, WORDS
 
-FILES = ("prm", "as", "challenge", "transport", "revision", "presentation", "token", "scope")
+FILES = (
+    "prm",
+    "as",
+    "challenge",
+    "transport",
+    "revision",
+    "presentation",
+    "token",
+    "token-serialization",
+    "token-algorithm",
+    "token-key",
+    "token-extension",
+    "token-encryption",
+    "token-kind",
+    "token-issuer",
+    "token-audience",
+    "token-time",
+    "token-subject",
+    "token-tenant",
+    "token-sender",
+    "time",
+    "keys",
+    "introspection",
+    "scope",
+    "scope-syntax",
+)
 ORDER = (
     "id",
     "title",
@@ -32,6 +57,8 @@ ORDER = (
     "scopes",
     "carrier",
     "variants",
+    "twin",
+    "tries",
     "judge",
     "core",
     "why",
@@ -177,7 +204,7 @@ def test_every_word_of_the_vocabulary_is_used(checks: tuple[Check, ...]) -> None
     assert set(JUDGES) == {check.judge for check in checks}
     assert set(PROBES) == {check.probe for check in checks}
     assert set(CARRIERS) - {"bearer"} == {carrier for check in checks for carrier in check.carriers}
-    assert set(DOORS) | set(METHODS) == {word for check in checks for word in check.variants}
+    assert {word for words in WORDS.values() for word in words} == {word for check in checks for word in check.variants}
 
 
 def test_every_revision_has_the_core(checks: tuple[Check, ...]) -> None:

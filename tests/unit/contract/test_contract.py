@@ -97,8 +97,23 @@ FAULTS = [
     ),
     (
         '8000/mcp"',
-        '8000/mcp"\napp = "a:b"',
-        'c.toml: target: needs exactly one of url and app; write url = "http://127.0.0.1:8000/mcp"',
+        '8000/mcp"\napp = "a:b"\npath = "/mcp"',
+        'c.toml: target.path: url has a path already ("/mcp"); put the path into url',
+    ),
+    (
+        '8000/mcp"',
+        '8000/mcp"\napp = "a:b"\nready = "http://127.0.0.1:8000/healthz"',
+        'c.toml: target.ready: app runs in process, so there is nothing to wait for ("http://127.0.0.1:8000/healthz"); remove ready',
+    ),
+    (
+        '8000/mcp"',
+        '0/mcp"\napp = "a:b"',
+        'c.toml: target.url: app runs in process and picks no port ("http://127.0.0.1:0/mcp"); write the port',
+    ),
+    (
+        'url = "http://127.0.0.1:8000/mcp"',
+        "",
+        'c.toml: target: needs url or app; write url = "http://127.0.0.1:8000/mcp"',
     ),
     (
         "8000/mcp",

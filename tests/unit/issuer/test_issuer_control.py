@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from mcp_auth_contract.issuer import Behaviour, Control, IssuerName, Memory
+from mcp_auth_contract.issuer import Behaviour, Control, IntrospectionAnswer, IssuerName, Memory
 from mcp_auth_contract.tokens import Algorithm, Role, published_key
 
 ISSUER = published_key(Role.ISSUER, Algorithm.ES256)
@@ -54,6 +54,47 @@ def test_two_keys_may_share_a_key_id() -> None:
     assert kids(control) == []
 
 
+def test_what_is_no_jwk_can_be_a_member_and_is_left_alone() -> None:
+    control = fresh_control()
+    control.publish("text", None, 7)
+    control.withdraw(ISSUER.kid)
+    assert control.state().jwks() == {"keys": ["text", None, 7]}
+    assert control.state().kids == (None, None, None)
+
+
+def test_restoring_puts_back_the_keys_the_behaviours_and_the_tokens_of_every_issuer() -> None:
+    control = fresh_control()
+    control.introspection.register("good", IntrospectionAnswer(members={"active": True}))
+    for name in IssuerName:
+        control.replace(issuer=name)
+        control.behave(Behaviour(hang=True), issuer=name)
+    control.introspection.revoke("good")
+    control.introspection.behave(Behaviour(status=503))
+    control.restore()
+    assert [len(control.state(name).keys) for name in IssuerName] == [1, 1, 1]
+    assert {control.state(name).behaviour.hang for name in IssuerName} == {False}
+    assert control.introspection.behaviour == Behaviour()
+    assert control.introspection.answer_for("good").members == {"active": True}
+
+
+def test_one_issuer_can_be_restored_alone() -> None:
+    control = fresh_control()
+    control.introspection.behave(Behaviour(status=503))
+    control.replace()
+    control.replace(issuer=IssuerName.SECOND)
+    control.restore(IssuerName.SECOND)
+    assert (kids(control), kids(control, IssuerName.SECOND)) == ([], [SECOND.kid])
+    assert control.introspection.behaviour.status == 503
+
+
+def test_a_symmetric_key_is_published_only_as_one() -> None:
+    control = fresh_control()
+    control.publish({"kty": "oct", "k": "AQ"})
+    with pytest.raises(ValueError, match="private"):
+        control.publish({"kty": "oct", "k": "AQ", "d": "AQ"})
+    assert "AQ" not in repr(control.state())
+
+
 def test_withdrawing_an_unknown_key_is_an_error() -> None:
     with pytest.raises(KeyError):
         fresh_control().withdraw("nobody's")
@@ -75,6 +116,7 @@ def test_a_state_once_read_does_not_change() -> None:
     control.behave(Behaviour(status=503))
     assert len(before.keys) == 1
     assert before.behaviour == Behaviour()
+    assert control.state().behaviour == Behaviour(status=503)
     with pytest.raises(TypeError):
         before.keys[0]["kid"] = "x"  # type: ignore[index]
 
@@ -105,6 +147,17 @@ def test_requests_are_remembered_with_their_time_and_without_credentials() -> No
     assert memory.requests("/jwks")[0].headers == {"user-agent": "x"}
     assert [request.path for request in memory.requests(since=150)] == ["/token"]
     assert "s3cret" not in repr(memory.requests())
+
+
+def test_requests_are_told_apart_by_marks_and_by_what_they_are_under() -> None:
+    memory = Memory(lambda: 7.0)
+    memory.record("GET", "/a", [])
+    mark = memory.total
+    for path in ("/a", "/a/b", "/ab"):
+        memory.record("GET", path, [])
+    assert [request.path for request in memory.requests(after=mark)] == ["/a", "/a/b", "/ab"]
+    assert [request.path for request in memory.requests(under="/a")] == ["/a", "/a", "/a/b"]
+    assert [request.number for request in memory.requests("/a", after=mark)] == [2]
 
 
 def test_the_memory_is_bounded_and_still_counts() -> None:

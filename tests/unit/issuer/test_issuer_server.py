@@ -14,6 +14,7 @@ from mcp_auth_contract.issuer import Behaviour, EmbeddedIssuer, IssuerName, Issu
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,
+    Expectation,
     Identity,
     Role,
     TokenProfile,
@@ -65,7 +66,11 @@ def test_every_url_in_the_metadata_is_served(client: httpx.Client, name: IssuerN
     assert client.get(metadata["authorization_endpoint"]).status_code == 400
     assert client.post(metadata["token_endpoint"]).status_code == 400
     named = {member for member in metadata if member.endswith(("_endpoint", "_uri"))}
-    assert named == {"jwks_uri", "authorization_endpoint", "token_endpoint"}
+    of_trusted = {"introspection_endpoint", "revocation_endpoint"}
+    for member in named & of_trusted:
+        assert client.post(metadata[member], data={"token": "x"}).status_code == 200
+    expected = {"jwks_uri", "authorization_endpoint", "token_endpoint"}
+    assert named == (expected if name.path else expected | of_trusted)
 
 
 def test_both_documents_agree_and_hold_no_empty_member(client: httpx.Client) -> None:
@@ -126,6 +131,8 @@ def test_the_authorization_endpoint_refuses_without_a_redirect(client: httpx.Cli
 
 def test_each_issuer_publishes_its_own_keys_one_per_algorithm(client: httpx.Client) -> None:
     sets = {name: client.get(f"{name.path}/jwks").json()["keys"] for name in IssuerName}
+    encryption = sets[IssuerName.TRUSTED].pop()
+    assert (encryption["use"], encryption["alg"], encryption["kty"]) == ("enc", "RSA-OAEP-256", "RSA")
     for keys in sets.values():
         assert [key["alg"] for key in keys] == list(EVERY_ALG)
         assert {key["use"] for key in keys} == {"sig"}
@@ -141,9 +148,16 @@ def test_no_jwks_holds_a_private_member_or_a_strangers_key(client: httpx.Client)
             assert key["kid"] not in strangers
 
 
+def test_the_encryption_key_is_one_key_whichever_algorithm_signs_with_it() -> None:
+    issuer = EmbeddedIssuer(IssuerSettings(algorithms=(Algorithm.PS256,)))
+    one, other = (issuer.key_of(Role.ENCRYPTION, alg) for alg in (Algorithm.PS256, Algorithm.RS256))
+    assert (one.kid, one.thumbprint) == (other.kid, other.thumbprint)
+    assert issuer.control.state().kids[-1] == one.kid
+
+
 def test_the_jwks_shows_changes_at_once(issuer: EmbeddedIssuer, client: httpx.Client) -> None:
     issuer.control.withdraw(issuer.signing_key(Algorithm.RS256).kid)
-    assert [key["alg"] for key in client.get("/jwks").json()["keys"]] == ["PS256", "ES256", "EdDSA"]
+    assert [key["alg"] for key in client.get("/jwks").json()["keys"]] == ["PS256", "ES256", "EdDSA", "RSA-OAEP-256"]
 
 
 def test_the_jwks_is_answered_as_told(issuer: EmbeddedIssuer, client: httpx.Client) -> None:
@@ -178,11 +192,13 @@ def test_a_verifier_that_follows_the_jwks_accepts_the_good_and_refuses_the_fault
 ) -> None:
     profile = TokenProfile(issuer=issuer.url, audience="http://127.0.0.1:8000/mcp", algorithm=alg)
     alice = Identity(name="alice", subject="alice", scopes=("read",))
-    verifier = StrictVerifier(issuer.jwks_uri, issuer=profile.issuer, audience=profile.audience, algorithms=[alg])
+    verifier = StrictVerifier(
+        issuer.jwks_uri, issuer=profile.issuer, audience=profile.audience, algorithms=[alg], typ=profile.typ
+    )
     good = good_token(profile, alice, issuer.signing_key(alg), time.time())
     assert verifier.verify(mint_case(good).token)["sub"] == "alice"
     for name, defect in DEFECTS.items():
-        if not defect.legal and defect.variants_for(good, issuer.key_of):
+        if defect.expectation is Expectation.REFUSED and defect.variants_for(good, issuer.key_of):
             with pytest.raises(Refused):
                 verifier.verify(mint_case(good, name, keys=issuer.key_of).token)
     assert len(issuer.memory.requests("/jwks")) == 1
@@ -206,8 +222,8 @@ def test_fresh_keys_differ_between_issuers_and_between_runs() -> None:
         keys = [running.signing_key(role=role) for running in (one, other) for role in Role]
         assert one.signing_key() is one.signing_key(Algorithm.ES256, Role.ISSUER)
         published = httpx.get(one.jwks_uri).json()["keys"]
-        assert published == [one.signing_key().public_jwk()]
-    assert len({key.thumbprint for key in keys}) == len({key.kid for key in keys}) == 8
+        assert published[:-1] == [one.signing_key().public_jwk()]
+    assert len({key.thumbprint for key in keys}) == len({key.kid for key in keys}) == 2 * len(Role)
 
 
 def test_https_is_trusted_through_the_ca_file_only_and_the_file_goes_away() -> None:

@@ -1,6 +1,7 @@
 """For each judge the observation that it is there to catch."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from mcp_auth_contract.judges import Facts
@@ -8,11 +9,13 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.observations import (
     Accepted,
     Attempt,
+    Heard,
     Location,
     ParityObserved,
     Refusal,
     Refused,
     SessionEndObserved,
+    TimelineObserved,
 )
 from unit.judges.literals import (
     ENDPOINT,
@@ -41,6 +44,7 @@ from unit.judges.literals import (
     server_with,
     servers,
 )
+from unit.judges.timeline_literals import leeway, timeline
 
 __all__ = ["FAILING"]
 
@@ -51,15 +55,26 @@ _HERE = facts()
 
 _ON_CALLS: Mapping[str, tuple[Any, Facts]] = {
     "accepted": (call(answer(401, _CHALLENGE)), _HERE),
+    "accepted_or_advice": (call(answer(500)), _HERE),
     "denied": (call(result()), _HERE),
     "foreign_origin_refused": (call(result()), facts(loopback=True)),
     "invalid_before_insufficient": (call(answer(403, _WEAK)), _HERE),
+    "not_mistaken": (call(result(of="alice-canary")), facts(canaries=frozenset({"alice-canary"}))),
+    "scope_lookalike_denied": (call(result()), _HERE),
+    "not_served": (call(result()), _HERE),
+    "redirect_preferably_refused": (call(answer(500)), _HERE),
+    "trouble_told": (call(answer(500)), _HERE),
     "one_order_only": (call(result(), result()), _HERE),
     "refused_as_bad_request": (call(answer(401, _CHALLENGE)), _HERE),
     "refused_as_invalid_token": (call(result()), _HERE),
     "refused_as_malformed": (call(result()), _HERE),
     "refused_for_missing_token": (call(result()), _HERE),
     "refused_for_scope": (call(answer(401, _CHALLENGE)), _HERE),
+    "refused_or_advice": (call(answer(500)), _HERE),
+    "refused_without_fetching": (
+        replace(call(answer(401, _CHALLENGE)), heard=Heard(("GET /heard/abc",), audible=True)),
+        _HERE,
+    ),
     "refused_without_fault": (call(answer(500)), _HERE),
     "challenge_characters": (call(answer(401, 'Bearer error_description="no \\"key\\""')), _HERE),
     "challenge_has_parameter": (call(answer(401, "Bearer")), _HERE),
@@ -78,6 +93,27 @@ _ON_CALLS: Mapping[str, tuple[Any, Facts]] = {
     "scope_challenge_names_missing": (call(answer(403, 'Bearer scope="invoices:read"')), _HERE),
     "discover_answers": (call(answer(404), operation="server/discover"), _HERE),
     "discovery_gated": (call(result(tools=[]), operation="tools/list"), _HERE),
+}
+
+_OVER_TIME: Mapping[str, tuple[Any, Facts]] = {
+    "answered_promptly": (
+        TimelineObserved("hanging", (replace(next(timeline(("good", result())).named("good")), took=5.0),)),
+        _HERE,
+    ),
+    "forgeries_refused": (timeline(("forged", result())), _HERE),
+    "good_accepted": (timeline(("good", answer(401, _CHALLENGE))), _HERE),
+    "introspecting_client_known": (
+        replace(timeline(("good", result())), introspections=2, anonymous=1),
+        _HERE,
+    ),
+    "keys_fetched_rarely": (timeline(("good", result()), fetches=9), _HERE),
+    "leeway_within_declared": (leeway((-3, result()), (1, result()), (62, result()), (3600, answer(401))), _HERE),
+    "new_accepted": (timeline(("old", result()), ("new", answer(401, _CHALLENGE))), _HERE),
+    "no_breakdown": (timeline(("forged", answer(500))), _HERE),
+    "recovered": (timeline(("after", answer(503))), _HERE),
+    "served_from_cache": (timeline(("good", answer(503))), _HERE),
+    "weak_preferably_refused": (timeline(("weak", answer(500))), _HERE),
+    "withdrawn_refused": (timeline(("before", result()), ("kept", result()), ("withdrawn", result())), _HERE),
 }
 
 _AT_DOORS: Mapping[str, tuple[Any, Facts]] = {
@@ -209,4 +245,4 @@ _ON_SERVERS: Mapping[str, tuple[Any, Facts]] = {
     "prm_listed_by_server": (server_with(protected_resources=["https://other.example.com"]), _HERE),
 }
 
-FAILING: Mapping[str, tuple[Any, Facts]] = {**_ON_CALLS, **_AT_DOORS, **_ON_RESOURCES, **_ON_SERVERS}
+FAILING: Mapping[str, tuple[Any, Facts]] = {**_ON_CALLS, **_AT_DOORS, **_OVER_TIME, **_ON_RESOURCES, **_ON_SERVERS}

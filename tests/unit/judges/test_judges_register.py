@@ -1,5 +1,7 @@
 """No judge without an example that it fails, and one that it lets pass."""
 
+from dataclasses import replace
+
 import pytest
 
 from mcp_auth_contract.judges import JUDGES
@@ -10,12 +12,15 @@ from mcp_auth_contract.observations import (
     AuthorizationServersObserved,
     CallObserved,
     DoorObserved,
+    Heard,
+    LeewayObserved,
     ParityObserved,
     PreflightObserved,
     Refusal,
     Refused,
     ResourceMetadataObserved,
     SessionEndObserved,
+    TimelineObserved,
 )
 from unit.judges.failing import FAILING
 from unit.judges.literals import (
@@ -34,6 +39,7 @@ from unit.judges.literals import (
     server,
     servers,
 )
+from unit.judges.timeline_literals import introspected, leeway
 
 BEARER = f'Bearer error="invalid_token", scope="invoices:read", {POINTER}'
 WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'
@@ -41,6 +47,8 @@ UNAUTHORIZED = answer(401, BEARER)
 
 SOUND_CALLS = {
     "accepted": call(result()),
+    "accepted_or_advice": call(result()),
+    "refused_without_fetching": replace(call(UNAUTHORIZED), heard=Heard((), audible=True)),
     "foreign_origin_refused": call(answer(403)),
     "discover_answers": call(result(supportedVersions=["2026-07-28"])),
     "one_order_only": call(result(), answer(401, BEARER)),
@@ -79,6 +87,18 @@ SOUND = {
         accepts=(("Accept: */*", answer(200)),),
         reflected=answer(401, BEARER),
     ),
+    LeewayObserved: leeway((-3, result()), (1, UNAUTHORIZED)),
+    TimelineObserved: introspected(
+        ("before", result()),
+        ("old", result()),
+        ("new", result()),
+        ("kept", result()),
+        ("forged", UNAUTHORIZED),
+        ("withdrawn", UNAUTHORIZED),
+        ("weak", UNAUTHORIZED),
+        ("good", result()),
+        ("after", result()),
+    ),
     AuthorizationServersObserved: servers(
         server(
             altered(SERVER, protected_resources=["https://mcp.example.com/mcp"]),
@@ -94,6 +114,7 @@ QUIET_ON_THE_SOUND = {
     "as_signing_algs",
     "prm_unknown_path_404",
     "prm_path_location",
+    "leeway_within_declared",
 }
 """Judges whose question the sound example does not raise; their passing cases stand in their own tests."""
 

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,10 +14,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
+from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.lab.app import create_app
 from mcp_auth_contract.lab.fault import Fault
 from mcp_auth_contract.lab.settings import LabSettings
 from mcp_auth_contract.lab.variants import Variant
+from mcp_auth_contract.tokens import Algorithm
 
 ISSUER = "https://issuer.test"
 RESOURCE = "https://mcp.test/mcp"
@@ -198,6 +200,34 @@ def make_lab(keys: Keys) -> MakeLab:
         return Client(replace(configured, **settings), keys)
 
     return make
+
+
+class Moving:
+    """A clock that a test moves on; it starts at the present, which tokens need."""
+
+    def __init__(self) -> None:
+        self.now = time.time()
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def moving() -> Moving:
+    return Moving()
+
+
+@pytest.fixture(scope="session")
+def running_issuer() -> Iterator[EmbeddedIssuer]:
+    with EmbeddedIssuer(IssuerSettings(algorithms=(Algorithm.ES256,))) as running:
+        yield running
+
+
+@pytest.fixture
+def issuer(running_issuer: EmbeddedIssuer) -> Iterator[EmbeddedIssuer]:
+    """An issuer that a test may change; whatever it did is put back."""
+    yield running_issuer
+    running_issuer.control.restore()
 
 
 @pytest.fixture

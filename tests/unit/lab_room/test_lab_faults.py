@@ -62,6 +62,16 @@ def headers(*pairs: tuple[str, str]) -> Callable[..., bool]:
     return send
 
 
+def breaks_down(*pairs: tuple[str, str], path: str = "/mcp") -> Callable[..., bool]:
+    """A call with these headers ends in a 500."""
+
+    def send(lab, keys) -> bool:
+        filled = [(name, value.replace("{token}", keys.token()).encode("latin-1")) for name, value in pairs]
+        return post(lab, filled, CALL, path).status_code == 500
+
+    return send
+
+
 def post(lab, pairs: list[tuple[str, str]], params: Mapping[str, Any], path: str = "/mcp", **members: Any):
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -135,6 +145,25 @@ def in_member(lab, keys) -> bool:
     return CANARY in post(lab, [], CALL, access_token=keys.token()).text
 
 
+def octets(value: str) -> Callable[..., bool]:
+    """An Authorization line, each character one octet, is answered."""
+
+    def send(lab, keys) -> bool:
+        line = value.replace("{token}", keys.token()).encode("latin-1")
+        return CANARY in post(lab, [("authorization", line)], CALL).text
+
+    return send
+
+
+def basic_user_name(lab, keys) -> bool:
+    value = base64.b64encode(f"{keys.token()}:".encode()).decode()
+    return CANARY in post(lab, [("authorization", f"Basic {value}")], CALL).text
+
+
+def in_authorization_member(lab, keys) -> bool:
+    return CANARY in post(lab, [], CALL, authorization=f"Bearer {keys.token()}").text
+
+
 def in_meta(lab, keys) -> bool:
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -142,6 +171,13 @@ def in_meta(lab, keys) -> bool:
         "authorization": f"Bearer {keys.token()}",
     }
     return CANARY in post(lab, [], {**CALL, "_meta": meta}).text
+
+
+def in_argument_beside_header(lab, keys) -> bool:
+    """Bob is answered as alice, whose token stands among the arguments."""
+    arguments = {"invoice_id": "INV-1", "access_token": keys.token()}
+    line = ("authorization", f"Bearer {keys.token('bob')}")
+    return CANARY in post(lab, [line], {"name": "get_invoice", "arguments": arguments}).text
 
 
 def in_argument(lab, keys) -> bool:
@@ -253,6 +289,13 @@ SEEN: Mapping[str, Callable[..., bool]] = {
     "doubled-scheme-accepted": headers(("authorization", "Bearer Bearer {token}")),
     "any-header-line-accepted": either_order,
     "comma-list-split": headers(("authorization", "Bearer {bad}, Bearer {token}")),
+    "comma-list-first": headers(("authorization", "Bearer {token}, Bearer {bad}")),
+    "credentials-cleaned": headers(("authorization", 'Bearer "{token}"')),
+    "no-break-space-splits": octets("Bearer\xa0{token}"),
+    "beyond-ascii-breaks-down": breaks_down(("authorization", "Bearer {token}\xff")),
+    "odd-spacing-breaks-down": breaks_down(("authorization", "Bearer\t{token}")),
+    "second-line-breaks-down": breaks_down(("authorization", "Bearer {token}"), ("authorization", "Bearer {token}")),
+    "basic-user-name-accepted": basic_user_name,
     "basic-password-accepted": headers(("authorization", "Basic {basic}")),
     "basic-user-accepted": headers(("authorization", "Basic eDp5")),
     "empty-credentials-accepted": headers(("authorization", "Bearer")),
@@ -260,9 +303,13 @@ SEEN: Mapping[str, Callable[..., bool]] = {
     "token-optional": headers(),
     "query-token-accepted": query("token={token}"),
     "query-token-overrides": query("access_token={token}", ("authorization", "Bearer {bad}")),
+    "second-place-breaks-down": breaks_down(("authorization", "Bearer {token}"), path="/mcp?access_token=x"),
+    "authorization-member-accepted": in_authorization_member,
+    "underscored-header-accepted": headers(("authorization_", "Bearer {token}")),
     "body-member-token-accepted": in_member,
     "meta-token-accepted": in_meta,
     "argument-token-accepted": in_argument,
+    "argument-token-overrides": in_argument_beside_header,
     "cookie-token-accepted": headers(("cookie", "Authorization=Bearer%20{token}")),
     "x-header-token-accepted": headers(("x-auth-token", "{token}")),
     "forwarded-token-accepted": headers(("x-forwarded-authorization", "Bearer {token}")),

@@ -37,6 +37,19 @@ def test_the_issuer_alone_is_enough():
     assert (settings.jwks_uri, settings.resource) == ("http://127.0.0.1:9/jwks", "http://127.0.0.1:8000/mcp")
 
 
+def test_the_environment_makes_the_server_introspect():
+    environ = {
+        "ISSUER": "http://127.0.0.1:9", "INTROSPECTION_URI": "http://127.0.0.1:9/introspect",
+        "INTROSPECTION_CLIENT_ID": "me", "INTROSPECTION_CLIENT_SECRET": "s3cret", "INTROSPECTION_TTL": "0",
+    }  # fmt: skip
+    settings = settings_from(environ, 8000)
+    assert settings.introspection_uri == "http://127.0.0.1:9/introspect"
+    assert (settings.introspection_client, settings.introspection_secret) == ("me", "s3cret")
+    assert settings.introspection_ttl == 0
+    assert "s3cret" not in repr(settings)
+    assert settings_from({"ISSUER": "http://127.0.0.1:9"}, 8000).introspection_uri is None
+
+
 @pytest.mark.parametrize("environ", [{}, {"ISSUER": "http://127.0.0.1:9", "JWKS_TTL": "soon"}])
 def test_a_faulty_environment_is_told(environ):
     with pytest.raises(UsageError, match="environment variable"):

@@ -13,7 +13,8 @@ def rpc(method, params=None):
     return message if params is None else {**message, "params": params}
 
 
-@pytest.mark.parametrize("variant", Variant)
+# The opaque one has to ask an issuer: it has a module of its own.
+@pytest.mark.parametrize("variant", [variant for variant in Variant if variant is not Variant.OPAQUE])
 def test_every_variant_lets_the_good_in_and_keeps_the_others_out(make_lab, keys, variant):
     lab = make_lab(variant)
     named = {"scp": ["invoices:read"], "scope": ...} if variant is Variant.SCP_LIST else {}

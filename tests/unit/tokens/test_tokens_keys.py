@@ -1,5 +1,4 @@
 import json
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from mcp_auth_contract.tokens import (
 )
 from mcp_auth_contract.tokens.keys import PRIVATE_MEMBERS, b64url, unb64url
 
-ALL = list(product(Role, Algorithm))
+ALL = [(role, alg) for role in Role for alg in Algorithm if role is not Role.ENCRYPTION or alg is Algorithm.RS256]
 
 
 def written(folder: Path, name: str, **changes: object) -> Path:

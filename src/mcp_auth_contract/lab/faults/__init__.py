@@ -5,14 +5,31 @@ from types import MappingProxyType
 
 from mcp_auth_contract.lab.fault import Fault
 from mcp_auth_contract.lab.faults import (
+    algorithms,
+    audiences,
     challenges,
     claims,
     documents,
     doors,
+    encryption,
+    extensions,
+    introspection,
+    issuers,
+    json_texts,
+    keys,
+    kinds,
+    memory,
     presentation,
+    scope_syntax,
     scopes,
+    selection,
+    sender,
+    serialization,
     servers,
     signatures,
+    subjects,
+    times,
+    workers,
 )
 
 __all__ = ["FAULTS"]
@@ -23,12 +40,29 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
         for fault in (
             *signatures.FAULTS,
             *claims.FAULTS,
+            *issuers.FAULTS,
+            *audiences.FAULTS,
             *presentation.FAULTS,
             *doors.FAULTS,
             *scopes.FAULTS,
             *challenges.FAULTS,
             *documents.FAULTS,
             *servers.FAULTS,
+            *memory.FAULTS,
+            *workers.FAULTS,
+            *keys.FAULTS,
+            *introspection.FAULTS,
+            *serialization.FAULTS,
+            *json_texts.FAULTS,
+            *algorithms.FAULTS,
+            *selection.FAULTS,
+            *extensions.FAULTS,
+            *encryption.FAULTS,
+            *kinds.FAULTS,
+            *times.FAULTS,
+            *subjects.FAULTS,
+            *scope_syntax.FAULTS,
+            *sender.FAULTS,
         )
     }
 )

@@ -2,18 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 from urllib.parse import urlsplit
 
-from mcp_auth_contract.lab.fault import Change, Fault
+from mcp_auth_contract.lab.fault import Fault
+from mcp_auth_contract.lab.faults.claim_steps import audience_if, issuer_if, one_audience, verifying
 from mcp_auth_contract.lab.faults.somebody import DEFAULT_USER
 from mcp_auth_contract.lab.refusal import InsufficientScope, InvalidToken
 from mcp_auth_contract.lab.scopes import BASIC_SCOPE, granted_scopes
 from mcp_auth_contract.lab.verification import (
     Claims,
     Trust,
-    audience_named,
-    issuer_identical,
     not_expired,
     subject_named,
     tenant_named,
@@ -24,38 +22,8 @@ __all__ = ["FAULTS"]
 _DAY_S = 86_400
 
 
-def _verifying(**steps: Any) -> Change:
-    return lambda behaviour: replace(behaviour, verification=replace(behaviour.verification, **steps))
-
-
 def _skip(_claims: Claims, _trust: Trust) -> None:
     """Check nothing."""
-
-
-def _issuer_if(also: Callable[[object, str], bool]) -> Callable[[Claims, Trust], None]:
-    def issuer(claims: Claims, trust: Trust) -> None:
-        if not also(claims.get("iss"), trust.settings.issuer):
-            issuer_identical(claims, trust)
-
-    return issuer
-
-
-def _audience_if(also: Callable[[Claims, Trust], bool]) -> Callable[[Claims, Trust], None]:
-    def audience(claims: Claims, trust: Trust) -> None:
-        if not also(claims, trust):
-            audience_named(claims, trust)
-
-    return audience
-
-
-def _one_audience(matches: Callable[[str, str], bool]) -> Callable[[Claims, Trust], None]:
-    """Compare a single audience in another way than by equality."""
-
-    def also(claims: Claims, trust: Trust) -> bool:
-        named = claims.get("aud")
-        return isinstance(named, str) and matches(named, trust.settings.resource)
-
-    return _audience_if(also)
 
 
 def _same_origin(named: str, resource: str) -> bool:
@@ -131,33 +99,41 @@ _ISSUER = (
             "token-issuer-other-refused",
             "token-issuer-lookalike-refused",
             "token-issuer-trailing-slash-refused",
+            "token-issuer-type-refused",
+            "token-claim-name-case-refused",
+            "token-header-repairs-no-claim",
+            "token-hostile-claim-refused",
+            "token-prototype-member-refused",
         ),
-        _verifying(issuer=_skip),
+        verifying(issuer=_skip),
     ),
     Fault(
         "issuer-missing-accepted",
         "The issuer is compared only where the token names one.",
-        ("token-issuer-missing-refused",),
-        _verifying(issuer=_issuer_if(lambda named, _ours: named is None)),
+        (
+            "token-issuer-missing-refused",
+            "token-prototype-member-refused",
+        ),
+        verifying(issuer=issuer_if(lambda named, _ours: named is None)),
     ),
     Fault(
         "issuer-prefix-accepted",
         "An issuer that begins with the trusted one is trusted.",
         ("token-issuer-lookalike-refused", "token-issuer-trailing-slash-refused"),
-        _verifying(issuer=_issuer_if(lambda named, ours: isinstance(named, str) and named.startswith(ours))),
+        verifying(issuer=issuer_if(lambda named, ours: isinstance(named, str) and named.startswith(ours))),
     ),
     Fault(
         "issuer-part-accepted",
         "An issuer that is a part of the trusted one is trusted (CVE-2024-53861).",
         ("token-issuer-lookalike-refused",),
-        _verifying(issuer=_issuer_if(lambda named, ours: isinstance(named, str) and named != "" and named in ours)),
+        verifying(issuer=issuer_if(lambda named, ours: isinstance(named, str) and named != "" and named in ours)),
     ),
     Fault(
         "issuer-slash-normalised",
         "A slash at the end of the issuer makes no difference.",
         ("token-issuer-trailing-slash-refused",),
-        _verifying(
-            issuer=_issuer_if(lambda named, ours: isinstance(named, str) and named.rstrip("/") == ours.rstrip("/"))
+        verifying(
+            issuer=issuer_if(lambda named, ours: isinstance(named, str) and named.rstrip("/") == ours.rstrip("/"))
         ),
     ),
 )
@@ -174,62 +150,72 @@ _AUDIENCE = (
             "token-audience-lookalike-refused",
             "token-audience-wildcard-refused",
             "token-audience-of-issuer-refused",
+            "token-audience-type-refused",
+            "token-audience-of-client-refused",
+            "token-audience-in-resource-claim-refused",
+            "token-claim-name-case-refused",
+            "token-header-repairs-no-claim",
+            "token-hostile-claim-refused",
+            "token-prototype-member-refused",
         ),
-        _verifying(audience=_skip),
+        verifying(audience=_skip),
     ),
     Fault(
         "audience-missing-accepted",
         "The audience is compared only where the token names one.",
-        ("token-audience-missing-refused",),
-        _verifying(audience=_audience_if(lambda claims, _trust: claims.get("aud") is None)),
+        (
+            "token-audience-missing-refused",
+            "token-prototype-member-refused",
+        ),
+        verifying(audience=audience_if(lambda claims, _trust: claims.get("aud") is None)),
     ),
     Fault(
         "audience-empty-list-accepted",
         "An empty list of audiences counts as every audience.",
         ("token-audience-empty-list-refused",),
-        _verifying(audience=_audience_if(lambda claims, _trust: claims.get("aud") == [])),
+        verifying(audience=audience_if(lambda claims, _trust: claims.get("aud") == [])),
     ),
     Fault(
         "audience-prefix-accepted",
         "An audience that begins with the own one is taken for it.",
         ("token-audience-lookalike-refused",),
-        _verifying(audience=_one_audience(lambda named, ours: named.startswith(ours))),
+        verifying(audience=one_audience(lambda named, ours: named.startswith(ours))),
     ),
     Fault(
         "audience-part-accepted",
         "An audience that contains the own one is taken for it.",
         ("token-audience-lookalike-refused",),
-        _verifying(audience=_one_audience(lambda named, ours: ours in named)),
+        verifying(audience=one_audience(lambda named, ours: ours in named)),
     ),
     Fault(
         "audience-origin-accepted",
         "Any audience on the own origin is taken for the own one.",
         ("token-audience-lookalike-refused", "token-audience-wildcard-refused"),
-        _verifying(audience=_one_audience(_same_origin)),
+        verifying(audience=one_audience(_same_origin)),
     ),
     Fault(
         "audience-wildcard-accepted",
         "An audience with a star in it matches.",
         ("token-audience-wildcard-refused",),
-        _verifying(audience=_one_audience(_wildcard)),
+        verifying(audience=one_audience(_wildcard)),
     ),
     Fault(
         "audience-of-issuer-accepted",
         "A token for the authorization server itself is accepted.",
         ("token-audience-of-issuer-refused",),
-        _verifying(audience=_audience_if(lambda claims, trust: claims.get("aud") == trust.settings.issuer)),
+        verifying(audience=audience_if(lambda claims, trust: claims.get("aud") == trust.settings.issuer)),
     ),
     Fault(
         "audience-list-unread",
         "Any list of audiences is accepted, whatever is in it.",
-        ("token-audience-list-without-own-refused",),
-        _verifying(audience=_audience_if(_list_unread)),
+        ("token-audience-list-without-own-refused", "token-audience-type-refused"),
+        verifying(audience=audience_if(_list_unread)),
     ),
     Fault(
         "audience-list-refused",
         "A list of audiences is refused even if the own one is in it.",
         ("token-audience-list-with-own-accepted",),
-        _verifying(audience=_strings_only),
+        verifying(audience=_strings_only),
     ),
 )
 
@@ -237,41 +223,68 @@ _TIME = (
     Fault(
         "expiry-ignored",
         "Expired tokens, and tokens that never expire, are accepted.",
-        ("token-expired-refused", "token-without-expiry-refused", "token-expired-and-unscoped-401"),
-        _verifying(expiry=_skip),
+        (
+            "time-expiry-ends-use",
+            "time-leeway-as-declared",
+            "token-header-repairs-no-claim",
+            "token-claim-name-case-refused",
+            "token-number-not-json-refused",
+            "token-expired-oddly-written-refused",
+            "token-expiry-zero-refused",
+            "token-expiry-type-refused",
+            "token-expired-long-ago-refused",
+            "token-expired-refused",
+            "token-without-expiry-refused",
+            "token-expired-and-unscoped-401",
+        ),
+        verifying(expiry=_skip),
     ),
     Fault(
         "expiry-missing-accepted",
         "A token without exp is accepted.",
         ("token-without-expiry-refused",),
-        _verifying(expiry=_expiry_if_there_is_one),
+        verifying(expiry=_expiry_if_there_is_one),
     ),
     Fault(
         "leeway-of-a-day",
         "Tokens live a day longer than they say.",
-        ("token-expired-refused", "token-expired-and-unscoped-401"),
-        _verifying(expiry=_expiry_with_a_day),
+        (
+            "time-expiry-ends-use",
+            "time-leeway-as-declared",
+            "token-expired-oddly-written-refused",
+            "token-expired-refused",
+            "token-expired-and-unscoped-401",
+        ),
+        verifying(expiry=_expiry_with_a_day),
     ),
     Fault(
         "not-before-ignored",
         "Tokens are accepted before their nbf.",
-        ("token-not-yet-valid-refused",),
-        _verifying(not_before=_skip),
+        (
+            "time-not-before-not-early",
+            "time-leeway-as-declared",
+            "token-not-before-type-refused",
+            "token-not-before-after-expiry-refused",
+            "token-not-yet-valid-refused",
+        ),
+        verifying(not_before=_skip),
     ),
     Fault(
         "scope-before-expiry",
         "The scope is judged before the expiry: an expired token without scopes is answered with 403.",
         ("token-expired-and-unscoped-401",),
-        _verifying(expiry=_scope_before_expiry),
+        verifying(expiry=_scope_before_expiry),
     ),
 )
+
+_AS_CLIENT = {("subject", "missing"): ("token-client-named-as-user-not-mistaken",)}
 
 _IDENTITY = tuple(
     Fault(
         f"{part}-{way}-accepted",
         f"A token whose {part} is {way} stands for a default {part}.",
-        (f"token-{part}-{way}-refused",),
-        _verifying(**{part: default(when)}),
+        (f"token-{part}-{way}-refused", *_AS_CLIENT.get((part, way), ())),
+        verifying(**{part: default(when)}),
     )
     for part, default in (("subject", _default_subject), ("tenant", _default_tenant))
     for way, when in (("missing", _missing), ("empty", _empty), ("null", _null))

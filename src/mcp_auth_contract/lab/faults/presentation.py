@@ -1,40 +1,31 @@
 """Faults of where the token is taken from: other schemes, other places, or no token at all."""
 
 import base64
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mcp_auth_contract.lab.credentials import (
     Absent,
     Credential,
-    Identity,
     Malformed,
     Presented,
-    Source,
     authorization_header,
     read_authorization,
 )
 from mcp_auth_contract.lab.fault import Change, Fault
+from mcp_auth_contract.lab.faults.places import PLACE_FAULTS, identity, sources
+from mcp_auth_contract.lab.faults.serialization import break_down
 from mcp_auth_contract.lab.faults.somebody import DEFAULT_USER
 from mcp_auth_contract.lab.incoming import Incoming
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.refusal import InvalidToken
-from mcp_auth_contract.lab.rpc import params_of
 
 if TYPE_CHECKING:
     from mcp_auth_contract.lab.app import Lab
 
 __all__ = ["FAULTS"]
-
-
-def _sources(*sources: Source) -> Change:
-    return lambda behaviour: replace(behaviour, credentials=replace(behaviour.credentials, sources=sources))
-
-
-def _identity(identity: Identity) -> Change:
-    return lambda behaviour: replace(behaviour, credentials=replace(behaviour.credentials, identities=(identity,)))
 
 
 def _header(read: Callable[[str], Credential]) -> Change:
@@ -44,12 +35,7 @@ def _header(read: Callable[[str], Credential]) -> Change:
         lines = incoming.header_lines("authorization")
         return read(lines[0]) if len(lines) == 1 else await authorization_header(incoming)
 
-    return _sources(source)
-
-
-def _beside(*others: Source) -> Change:
-    """Take the token from another place where the header has none."""
-    return _sources(authorization_header, *others)
+    return sources(source)
 
 
 def _case_sensitive(value: str) -> Credential:
@@ -78,6 +64,50 @@ def _last_word(value: str) -> Credential:
 
 def _last_of_list(value: str) -> Credential:
     return read_authorization(value.rpartition(",")[2]) if "," in value else read_authorization(value)
+
+
+def _first_of_list(value: str) -> Credential:
+    return read_authorization(value.partition(",")[0])
+
+
+def _cleaned(value: str) -> Credential:
+    """Strip what does not look like a token."""
+    return read_authorization(re.sub(r'[",:=]|token=', " ", value.rstrip("=")) if "," not in value[:-1] else value)
+
+
+def _split_anywhere(value: str) -> Credential:
+    """Split at whatever Python takes for white space, the no-break space of Latin-1 among it."""
+    words = value.split()
+    return Presented(words[1]) if len(words) == 2 and words[0].lower() == "bearer" else read_authorization(value)
+
+
+def _ascii_only(value: str) -> Credential:
+    if not value.isascii():
+        break_down()
+    return read_authorization(value)
+
+
+def _one_space_only(value: str) -> Credential:
+    if re.match(r"(?i)bearer(  |\t)", value):
+        break_down()
+    return read_authorization(value)
+
+
+def _basic_user_name(value: str) -> Credential:
+    scheme, _, encoded = value.partition(" ")
+    if scheme.lower() != "basic":
+        return read_authorization(value)
+    try:
+        token = base64.b64decode(encoded, validate=True).decode().partition(":")[0]
+    except ValueError:
+        return Malformed("the Basic credentials cannot be read")
+    return Presented(token) if token.count(".") == 2 else Absent()
+
+
+async def _one_line_only(incoming: Incoming) -> Credential:
+    if len(incoming.header_lines("authorization")) > 1:
+        break_down()
+    return await authorization_header(incoming)
 
 
 def _basic_password(value: str) -> Credential:
@@ -119,72 +149,6 @@ async def _any_good_line(lab: "Lab", incoming: Incoming) -> Principal | None:
     return None
 
 
-def _query(*names: str) -> Source:
-    async def source(incoming: Incoming) -> Credential:
-        values = (incoming.request.query_params.get(name) for name in names)
-        value = next((one for one in values if one), None)
-        return Absent() if value is None else Presented(value.removeprefix("Bearer "))
-
-    return source
-
-
-async def _query_over_header(incoming: Incoming) -> Credential:
-    both = incoming.header("authorization") is not None
-    return await _query("access_token")(incoming) if both else Absent()
-
-
-def _body(find: Callable[[Any], Iterator[object]]) -> Source:
-    async def source(incoming: Incoming) -> Credential:
-        message = await incoming.message() if incoming.method == "POST" else None
-        if not isinstance(message, dict):
-            return Absent()
-        found = next((one for one in find(message) if isinstance(one, str)), None)
-        return Absent() if found is None else Presented(found.removeprefix("Bearer "))
-
-    return source
-
-
-def _member(message: Any) -> Iterator[object]:
-    yield from (message.get("access_token"), message.get("authorization"))
-
-
-def _meta(message: Any) -> Iterator[object]:
-    meta = params_of(message).get("_meta")
-    if isinstance(meta, dict):
-        yield from (meta.get("authorization"), meta.get("access_token"))
-
-
-def _argument(message: Any) -> Iterator[object]:
-    arguments = params_of(message).get("arguments")
-    if isinstance(arguments, dict):
-        yield arguments.get("access_token")
-
-
-async def _cookie(incoming: Incoming) -> Credential:
-    cookies = incoming.request.cookies
-    values = (cookies.get(name) for name in ("access_token", "token", "Authorization"))
-    value = next((one for one in values if one), None)
-    return Absent() if value is None else Presented(value.removeprefix("Bearer%20").removeprefix("Bearer "))
-
-
-def _other_header(*names: str) -> Source:
-    async def source(incoming: Incoming) -> Credential:
-        value = next((one for one in map(incoming.header, names) if one), None)
-        return Absent() if value is None else Presented(value.removeprefix("Bearer "))
-
-    return source
-
-
-def _vouching(*names: str) -> Identity:
-    async def identity(_lab: object, incoming: Incoming) -> Principal | None:
-        if incoming.header("authorization") is not None:
-            return None
-        subject = next((one for one in map(incoming.header, names) if one), None)
-        return None if subject is None else replace(DEFAULT_USER, subject=subject)
-
-    return identity
-
-
 _SCHEMES = (
     Fault("scheme-case-sensitive", "Only the spelling Bearer is a token's scheme.",
           ("token-scheme-case-accepted",), _header(_case_sensitive)),
@@ -197,48 +161,38 @@ _SCHEMES = (
     Fault("doubled-scheme-accepted", "Bearer may be said twice.",
           ("token-with-trailing-word-refused",), _header(_last_word)),
     Fault("any-header-line-accepted", "Of several Authorization lines the good one counts.",
-          ("token-two-headers-order",), _identity(_any_good_line)),
+          ("token-two-headers-order",), identity(_any_good_line)),
     Fault("comma-list-split", "A comma separates tokens, and the last one counts.",
           ("token-comma-joined-refused",), _header(_last_of_list)),
+    Fault("comma-list-first", "A comma separates tokens, and the first one counts.",
+          ("token-comma-joined-refused", "token-header-syntax-refused"), _header(_first_of_list)),
+    Fault("credentials-cleaned", "Quotes, colons and the like around the token are left out.",
+          ("token-header-syntax-refused",), _header(_cleaned)),
+    Fault("no-break-space-splits", "Any white space separates scheme and token.",
+          ("token-beyond-ascii-refused",), _header(_split_anywhere)),
+    Fault("beyond-ascii-breaks-down", "An octet beyond ASCII in the header ends in a 500.",
+          ("token-beyond-ascii-refused",), _header(_ascii_only)),
+    Fault("odd-spacing-breaks-down", "Anything but one space behind the scheme ends in a 500.",
+          ("token-behind-two-spaces-accepted", "token-behind-tab-refused"), _header(_one_space_only)),
+    Fault("second-line-breaks-down", "A second Authorization line ends in a 500.",
+          ("token-repeated-header-refused", "token-two-headers-order"), sources(_one_line_only)),
+    Fault("basic-user-name-accepted", "The user name of Basic credentials is taken for a token.",
+          ("token-basic-refused",), _header(_basic_user_name)),
     Fault("basic-password-accepted", "The password of Basic credentials is taken for a token.",
           ("token-basic-refused",), _header(_basic_password)),
     Fault("basic-user-accepted", "Any Basic user and password will do.",
-          ("token-basic-refused",), _identity(_basic_user)),
+          ("token-basic-refused",), identity(_basic_user)),
     Fault("empty-credentials-accepted", "A Bearer without a token is let in.",
-          ("token-empty-credentials-refused",), _identity(_empty_credentials)),
+          ("token-empty-credentials-refused",), identity(_empty_credentials)),
     Fault("opaque-token-accepted", "Any string that is not a JWT is let in.",
-          ("token-malformed-refused", "token-signature-segment-missing-refused", "token-oversized-refused"),
-          _identity(_opaque)),
+          ("token-malformed-refused", "token-signature-segment-missing-refused", "token-oversized-refused",
+           "token-extra-segments-refused", "token-of-other-family-refused", "token-costly-password-refused",
+           "token-encrypted-bomb-refused", "token-encrypted-claims-refused", "token-encrypted-forgery-refused",
+           "token-encrypted-unsigned-refused", "token-encrypted-with-public-key-refused", "token-alg-none-refused"),
+          identity(_opaque)),
     Fault("token-optional", "Without a token the caller is a default user.",
           ("challenge-missing-token-401", "challenge-discovery-gated", "challenge-listen-gated"),
-          _identity(_no_token_needed)),
+          identity(_no_token_needed)),
 )  # fmt: skip
 
-_FROM_PROXIES = ("x-forwarded-access-token", "x-forwarded-authorization", "proxy-authorization")
-
-_PLACES = (
-    Fault("query-token-accepted", "A token in the query is accepted.",
-          ("token-in-query-refused",), _beside(_query("access_token", "token", "bearer", "authorization"))),
-    Fault("query-token-overrides", "A token in the query replaces the one in the header.",
-          ("token-in-query-no-override",), _sources(_query_over_header, authorization_header)),
-    Fault("body-member-token-accepted", "A member of the JSON-RPC message is taken for a token.",
-          ("token-in-body-refused",), _beside(_body(_member))),
-    Fault("meta-token-accepted", "A member of _meta is taken for a token.",
-          ("token-in-body-refused",), _beside(_body(_meta))),
-    Fault("argument-token-accepted", "A tool's argument is taken for a token.",
-          ("token-in-body-refused",), _beside(_body(_argument))),
-    Fault("cookie-token-accepted", "A cookie is taken for a token.",
-          ("token-in-cookie-refused",), _beside(_cookie)),
-    Fault("x-header-token-accepted", "X-Access-Token or X-Auth-Token is taken for a token.",
-          ("token-in-other-header-refused",), _beside(_other_header("x-access-token", "x-auth-token"))),
-    Fault("forwarded-token-accepted", "A proxy's header is taken for a token, whoever sent it.",
-          ("token-in-other-header-refused",),
-          _beside(_other_header(*_FROM_PROXIES))),
-    Fault("mcp-param-token-accepted", "A mirrored parameter is taken for a token.",
-          ("token-in-other-header-refused",), _beside(_other_header("mcp-param-authorization"))),
-    Fault("identity-header-trusted", "A header that names a user stands for a token.",
-          ("token-identity-header-refused",),
-          _identity(_vouching("x-forwarded-user", "x-user-id", "x-remote-user"))),
-)  # fmt: skip
-
-FAULTS = (*_SCHEMES, *_PLACES)
+FAULTS = (*_SCHEMES, *PLACE_FAULTS)

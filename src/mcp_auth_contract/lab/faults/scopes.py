@@ -43,10 +43,22 @@ def _wildcard(held: str, want: str) -> bool:
 
 
 _ENFORCED = ("scope-missing-denied", "scope-none-denied")
+_LOOKALIKES = (
+    "scope-longer-denied",
+    "scope-shorter-denied",
+    "scope-within-denied",
+    "scope-other-case-denied",
+    "scope-wildcard-denied",
+    "scope-confusable-denied",
+    "scope-empty-denied",
+    "scope-other-type-denied",
+    "scope-joined-in-list-denied",
+)
 
 FAULTS = (
-    Fault("scope-ignored", "A good token may do everything.", _ENFORCED, _needing(lambda _operation: True)),
-    Fault("scope-ignored-for-tools", "Tools ask for no scope.", _ENFORCED,
+    Fault("scope-ignored", "A good token may do everything.", (*_ENFORCED, *_LOOKALIKES),
+          _needing(lambda _operation: True)),
+    Fault("scope-ignored-for-tools", "Tools ask for no scope.", (*_ENFORCED, *_LOOKALIKES),
           _needing(lambda operation: operation.kind is OperationKind.TOOL)),
     Fault("scope-ignored-for-resources", "Resources ask for no scope.", _ENFORCED,
           _needing(lambda operation: operation.kind is OperationKind.RESOURCE)),
@@ -55,12 +67,14 @@ FAULTS = (
     Fault("scope-ignored-for-writes", "The tool that writes asks for no scope.", _ENFORCED,
           _needing(lambda operation: WRITE in required_scopes(operation))),
     Fault("scope-none-is-all", "A token without scopes may do everything.",
-          ("scope-none-denied",), _scopes(covers=_none_is_all)),
+          ("scope-none-denied", "scope-empty-denied", "scope-other-type-denied"), _scopes(covers=_none_is_all)),
     Fault("scope-prefix-matches", "A scope that begins with the needed one is taken for it.",
-          (), _matching(lambda held, want: held.startswith(want))),
+          ("scope-longer-denied",), _matching(lambda held, want: held.startswith(want))),
     Fault("scope-part-matches", "A scope that contains the needed one is taken for it.",
-          (), _matching(lambda held, want: want in held)),
+          ("scope-longer-denied", "scope-within-denied", "scope-joined-in-list-denied"),
+          _matching(lambda held, want: want in held)),
     Fault("scope-case-ignored", "Upper and lower case of a scope are the same.",
-          (), _matching(lambda held, want: held.lower() == want.lower())),
-    Fault("scope-wildcard-granted", "A star in a granted scope matches.", (), _matching(_wildcard)),
+          ("scope-other-case-denied",), _matching(lambda held, want: held.lower() == want.lower())),
+    Fault("scope-wildcard-granted", "A star in a granted scope matches.",
+          ("scope-wildcard-denied",), _matching(_wildcard)),
 )  # fmt: skip

@@ -94,7 +94,7 @@ async def _keys_for_any_padding(token: CompactJws, trust: Trust) -> Sequence[PyJ
     found = await trust.keys.knowing(kid)
     members = [jwk for jwk in found.members if jwk.get("kid") == kid]
     keys = [usable({**jwk, "alg": name}, name) for jwk in members for name in ("RS256", "PS256")]
-    return tuple(key for key in keys if key is not None)
+    return tuple(key for key in keys if key is not None) or await published_keys(token, trust)
 
 
 async def _keys_of_the_kid(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
@@ -169,6 +169,22 @@ FAULTS = (
             "token-embedded-jwk-refused",
             "token-algorithm-mismatch-refused",
             "token-in-query-no-override",
+            "token-algorithm-of-other-key-type-refused",
+            "token-jku-refused-without-fetching",
+            "token-kid-exact",
+            "token-kid-long-refused",
+            "token-kid-of-wrong-type-refused",
+            "token-kid-url-refused-without-fetching",
+            "token-signed-by-second-issuer-refused",
+            "token-x5c-refused",
+            "token-x5u-refused-without-fetching",
+            "token-es256-degenerate-signature-refused",
+            "token-es256-encoding-refused",
+            "token-pkcs1-padding-refused",
+            "token-pss-key-with-pkcs1-signature-refused",
+            "token-sha1-signature-refused",
+            "keys-outage-fails-closed",
+            "keys-redirect-not-followed",
         ),
         _verifying(signature=_unless(lambda _token, _keys: True)),
     ),
@@ -187,7 +203,10 @@ FAULTS = (
     Fault(
         "signature-zeroed-accepted",
         "A signature of zero bytes is taken for a good one (CVE-2022-21449).",
-        ("token-signature-zeroed-refused",),
+        (
+            "token-signature-zeroed-refused",
+            "token-es256-degenerate-signature-refused",
+        ),
         _verifying(signature=_unless(_zeroed)),
     ),
     Fault(
@@ -220,13 +239,16 @@ FAULTS = (
     Fault(
         "alg-unknown-unsigned-accepted",
         "An algorithm nobody has heard of counts as unsigned.",
-        ("token-alg-unknown-unsigned-refused", "token-alg-none-refused"),
+        ("token-alg-unknown-unsigned-refused", "token-alg-none-refused", "token-prototype-member-refused"),
         _unsigned(_is_unheard_of, empty=True),
     ),
     Fault(
         "algorithm-guessed",
         "Whatever RSA algorithm verifies the signature is taken, the header's name for it is not looked at.",
-        ("token-algorithm-mismatch-refused",),
+        (
+            "token-algorithm-mismatch-refused",
+            "token-pss-key-with-pkcs1-signature-refused",
+        ),
         _verifying(keys=_keys_for_any_padding),
     ),
     Fault(
@@ -244,13 +266,31 @@ FAULTS = (
     Fault(
         "unknown-kid-not-verified",
         "A token whose kid is not published is believed unverified.",
-        ("token-signed-by-unknown-kid-refused", "token-embedded-jwk-refused"),
+        (
+            "token-signed-by-unknown-kid-refused",
+            "token-embedded-jwk-refused",
+            "token-algorithm-of-other-key-type-refused",
+            "token-jku-refused-without-fetching",
+            "token-kid-exact",
+            "token-kid-long-refused",
+            "token-kid-of-wrong-type-refused",
+            "token-kid-url-refused-without-fetching",
+            "token-signed-by-second-issuer-refused",
+            "token-x5c-refused",
+            "token-x5u-refused-without-fetching",
+            "keys-outage-fails-closed",
+            "keys-redirect-not-followed",
+        ),
         _verifying(signature=_unless(lambda _token, keys: not keys)),
     ),
     Fault(
         "critical-ignored",
         "Critical header extensions that are not understood are skipped.",
-        ("token-unknown-critical-refused",),
+        (
+            "token-unknown-critical-refused",
+            "token-critical-name-refused",
+            "token-critical-of-wrong-type-refused",
+        ),
         _verifying(critical=_nothing_critical_matters),
     ),
 )

@@ -1,20 +1,33 @@
 """The closed table of what can be wrong with a token, and minting a token with one of it."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 
 from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.tokens.defects.algorithms import ALGORITHM_DEFECTS
 from mcp_auth_contract.tokens.defects.claims import CLAIM_DEFECTS
-from mcp_auth_contract.tokens.defects.defect import Bench, Defect, Expectation, Kind, Need, path_of, unmet
+from mcp_auth_contract.tokens.defects.defect import Bench, Defect, Expectation, Kind, Need, path_of, sayable, unmet
+from mcp_auth_contract.tokens.defects.encryption import ENCRYPTION_DEFECTS
+from mcp_auth_contract.tokens.defects.extensions import EXTENSION_DEFECTS
 from mcp_auth_contract.tokens.defects.forms import FORM_DEFECTS
 from mcp_auth_contract.tokens.defects.headers import HEADER_DEFECTS
 from mcp_auth_contract.tokens.defects.identifiers import IDENTIFIER_DEFECTS
+from mcp_auth_contract.tokens.defects.introspection import INTROSPECTION_DEFECTS
+from mcp_auth_contract.tokens.defects.json_texts import JSON_TEXT_DEFECTS
+from mcp_auth_contract.tokens.defects.kinds import KIND_DEFECTS
+from mcp_auth_contract.tokens.defects.scopes import SCOPE_DEFECTS
+from mcp_auth_contract.tokens.defects.selection import SELECTION_DEFECTS
+from mcp_auth_contract.tokens.defects.sender import SENDER_DEFECTS
+from mcp_auth_contract.tokens.defects.serialization import SERIALIZATION_DEFECTS
 from mcp_auth_contract.tokens.defects.signatures import SIGNATURE_DEFECTS
+from mcp_auth_contract.tokens.defects.subjects import SUBJECT_DEFECTS
+from mcp_auth_contract.tokens.defects.tenants import TENANT_DEFECTS
+from mcp_auth_contract.tokens.defects.times import TIME_DEFECTS
 from mcp_auth_contract.tokens.keys import KeyFinder, published_key
-from mcp_auth_contract.tokens.mint import MintedWrongly, decode_parts, mint
+from mcp_auth_contract.tokens.mint import MintedWrongly, decode_parts, mint, opaque_token
 from mcp_auth_contract.tokens.spec import TokenSpec, difference
 
 __all__ = ["DEFECTS", "Defect", "Expectation", "Kind", "Minted", "Need", "defect_named", "mint_case"]
@@ -30,7 +43,26 @@ def _table(defects: Iterable[Defect]) -> Mapping[str, Defect]:
 
 
 DEFECTS: Mapping[str, Defect] = _table(
-    (*CLAIM_DEFECTS, *IDENTIFIER_DEFECTS, *SIGNATURE_DEFECTS, *HEADER_DEFECTS, *FORM_DEFECTS)
+    (
+        *CLAIM_DEFECTS,
+        *IDENTIFIER_DEFECTS,
+        *SIGNATURE_DEFECTS,
+        *HEADER_DEFECTS,
+        *FORM_DEFECTS,
+        *ALGORITHM_DEFECTS,
+        *ENCRYPTION_DEFECTS,
+        *EXTENSION_DEFECTS,
+        *INTROSPECTION_DEFECTS,
+        *JSON_TEXT_DEFECTS,
+        *KIND_DEFECTS,
+        *SCOPE_DEFECTS,
+        *SELECTION_DEFECTS,
+        *SENDER_DEFECTS,
+        *SERIALIZATION_DEFECTS,
+        *SUBJECT_DEFECTS,
+        *TENANT_DEFECTS,
+        *TIME_DEFECTS,
+    )
 )
 """Every defect by its name."""
 
@@ -39,7 +71,9 @@ DEFECTS: Mapping[str, Defect] = _table(
 class Minted:
     """A token with its name for reports; the repr leaves the token out.
 
-    `header` and `claims` are as decoded, None where that yields no JSON object.
+    `header` and `claims` are as decoded, None where that yields no JSON object. `listening` is the name under which
+    the issuer hears of a fetch, for a token that names a URL. `told` is what the issuer has to tell of an opaque token,
+    in the way that `answered` names; None for one that it does not know.
     """
 
     token: str = field(repr=False)
@@ -50,6 +84,9 @@ class Minted:
     header: Mapping[str, object] | None
     claims: Mapping[str, object] | None
     sha8: str
+    listening: str | None = None
+    told: Mapping[str, object] | None = field(default=None, repr=False)
+    answered: str = "usual"
 
 
 def defect_named(name: str) -> Defect:
@@ -59,12 +96,22 @@ def defect_named(name: str) -> Defect:
     return DEFECTS[name]
 
 
+def _nobody_listens(name: str) -> str:
+    return f"http://listening.mcp-auth-contract.test/heard/{name}"
+
+
 def mint_case(
-    good: TokenSpec, defect: str | None = None, variant: str | None = None, *, keys: KeyFinder = published_key
+    good: TokenSpec,
+    defect: str | None = None,
+    variant: str | None = None,
+    *,
+    keys: KeyFinder = published_key,
+    listening: Callable[[str], str] = _nobody_listens,
 ) -> Minted:
     """Mint the valid token, or its faulty twin; without a variant (None or ""), the first that suits.
 
-    `keys` finds the keys of the stranger and of the second issuer. The twin keeps the `jti` of `good`. Raises
+    `keys` finds the keys of the stranger and of the second issuer, `listening` turns a name into a URL of the kit's
+    that a server must not fetch. The twin keeps the `jti` of `good`. Raises
     UsageError for an unknown name or one that makes no sense for the profile, MintedWrongly when the twin
     differs in anything but what the defect declares.
     """
@@ -76,21 +123,27 @@ def mint_case(
     variant = variant or None
     if variant is not None and variant not in found.variants:
         raise UsageError(f"unknown variant {variant!r} of {defect}: {_nearest(variant, found.variants)}")
-    bench = Bench(good, keys)
     for form in found.forms:
+        name = hashlib.sha256(f"{defect} {form.name} {good.claims.get('jti')}".encode()).hexdigest()[:16]
+        bench = Bench(good, keys, listening(name))
         if variant in (None, form.name) and (twin := form.apply(bench)) is not None:
             changes = [path_of(path, good.profile) for path in form.changes or found.changes]
             if difference(good, twin) != frozenset(changes):
                 differing = sorted(difference(good, twin))
                 raise MintedWrongly(f"{defect} declares {sorted(changes)} and changes {differing}")
-            return _minted(twin, defect, form.name or None, ", ".join(changes))
+            if not sayable(found.kind, twin, good):
+                continue
+            minted = _minted(twin, defect, form.name or None, ", ".join(changes))
+            return replace(minted, listening=name) if found.fetched else minted
     chosen = defect if variant is None else f"{defect} ({variant})"
     raise UsageError(f"the defect {chosen} makes no difference for the audience and issuer of this contract")
 
 
 def _minted(spec: TokenSpec, defect: str | None, variant: str | None, change: str) -> Minted:
-    token = mint(spec)
-    header, claims = decode_parts(token)
+    known = spec.profile.opaque and "{" in spec.form
+    token = opaque_token(spec) if known else mint(spec)
+    told = {"active": True, "token_type": "Bearer", **spec.claims} if known else None
+    header, claims = (None, told) if known else decode_parts(token)
     sha8 = hashlib.sha256(token.encode()).hexdigest()[:8]
     return Minted(
         token=token,
@@ -101,6 +154,8 @@ def _minted(spec: TokenSpec, defect: str | None, variant: str | None, change: st
         header=header,
         claims=claims,
         sha8=sha8,
+        told=told,
+        answered=spec.introspection,
     )
 
 

@@ -1,11 +1,11 @@
 """What a defect is: a function from a valid spec to one that differs in exactly one property."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from typing import TypeAlias, assert_never
 
-from mcp_auth_contract.tokens.keys import KeyFinder
+from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder
 from mcp_auth_contract.tokens.spec import TokenProfile, TokenSpec
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "claim",
     "one",
     "path_of",
+    "sayable",
     "unmet",
 ]
 
@@ -33,12 +34,18 @@ class Kind(StrEnum):
     SIGNATURE = "signature"
     HEADER = "header"
     FORM = "form"
+    INTROSPECTION = "introspection"
 
 
 class Expectation(StrEnum):
-    """What a right server does with the token; DISPUTED: the specifications allow both."""
+    """What a right server does with the token.
+
+    FORBIDDEN: the token is genuine and grants too little, so the operation is refused and not the token (403).
+    DISPUTED: the specifications allow both.
+    """
 
     REFUSED = "refused"
+    FORBIDDEN = "forbidden"
     ACCEPTED = "accepted"
     DISPUTED = "disputed"
 
@@ -50,14 +57,22 @@ class Need(StrEnum):
     TENANT_REQUIRED = "tenant-required"
     SCOPES_GRANTED = "scopes-granted"
     RSA_KEY = "rsa-key"
+    ES256 = "es256"
+    PS256 = "ps256"
+    EDDSA = "eddsa"
+    OPAQUE = "opaque"
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a defect works with: the valid spec, and where to find other parties' keys."""
+    """What a defect works with: the valid spec, where to find other parties' keys, and the kit's listening post.
+
+    `listening` is a URL of this one token: whoever fetches it has followed what the token says.
+    """
 
     good: TokenSpec
     keys: KeyFinder
+    listening: str = "http://listening.mcp-auth-contract.test/heard/token"
 
 
 Break: TypeAlias = Callable[[Bench], TokenSpec | None]
@@ -78,8 +93,10 @@ class Defect:
     """One fault that a token can have.
 
     `changes` are the decoded paths that the fault consists of, the first being the property itself: naming
-    another algorithm entails another signature. `{subject}`, `{tenant}` and `{scope}` stand for the names of
-    the profile's claims. A defect of a single form has one variant, named "".
+    another algorithm entails another signature. `{subject}`, `{tenant}`, `{scope}` and `{client}` stand for
+    the names of the profile's claims. A defect of a single form has one variant, named "". `fetched` says that the
+    token names a URL of the kit's, which a server must not fetch, `disturbs` that a server may treat other
+    tokens in another way for a while after it.
     """
 
     name: str
@@ -89,6 +106,8 @@ class Defect:
     forms: tuple[Variant, ...]
     expectation: Expectation = Expectation.REFUSED
     needs: frozenset[Need] = frozenset()
+    fetched: bool = False
+    disturbs: bool = False
 
     @property
     def legal(self) -> bool:
@@ -98,14 +117,33 @@ class Defect:
     @property
     def variants(self) -> tuple[str, ...]:
         """The names of its variants; empty for a defect of a single form."""
-        return tuple(form.name for form in self.forms if form.name)
+        return tuple(dict.fromkeys(form.name for form in self.forms if form.name))
 
     def variants_for(self, good: TokenSpec, keys: KeyFinder) -> tuple[str, ...]:
         """Return the variants that differ and are wrong for this profile; `("",)` for an apt single form."""
         if unmet(self.needs, good):
             return ()
         bench = Bench(good, keys)
-        return tuple(form.name for form in self.forms if form.apply(bench) is not None)
+        twins = ((form.name, form.apply(bench)) for form in self.forms)
+        return tuple(name for name, twin in twins if twin is not None and sayable(self.kind, twin, good))
+
+
+_WITH_THE_ISSUER = ("iss", "exp", "nbf", "iat")
+
+
+def sayable(kind: Kind, spec: TokenSpec, good: TokenSpec) -> bool:
+    """Whether an opaque token can have this fault: it has claims, as the issuer tells them, but no parts.
+
+    Issuer and times are the issuer's to judge when it says that a token is active (RFC 7662 §2.2), and an audience
+    that it does not tell is none of another server.
+    """
+    if not good.profile.opaque or kind is Kind.INTROSPECTION:
+        return True
+    if "{" not in spec.form:
+        return True
+    claims_only = replace(spec, claims=good.claims) == good
+    untouched = all(spec.claims.get(name) == good.claims.get(name) for name in _WITH_THE_ISSUER)
+    return claims_only and untouched and bool(spec.claims.get("aud"))
 
 
 def unmet(needs: frozenset[Need], good: TokenSpec) -> tuple[Need, ...]:
@@ -125,6 +163,14 @@ def _met(need: Need, good: TokenSpec) -> bool:
             return profile.scope_claim in good.claims
         case Need.RSA_KEY:
             return good.key.alg.is_rsa
+        case Need.ES256:
+            return Algorithm.ES256 in profile.algorithms
+        case Need.PS256:
+            return Algorithm.PS256 in profile.algorithms
+        case Need.EDDSA:
+            return Algorithm.EDDSA in profile.algorithms
+        case Need.OPAQUE:
+            return profile.opaque
         case _:
             assert_never(need)
 
@@ -135,6 +181,7 @@ def path_of(path: str, profile: TokenProfile) -> str:
         "{subject}": profile.subject_claim,
         "{tenant}": profile.tenant_claim or "",
         "{scope}": profile.scope_claim,
+        "{client}": profile.client_claim,
     }
     for placeholder, name in names.items():
         path = path.replace(placeholder, name)

@@ -1,15 +1,13 @@
 """Defects of the JOSE header: the token tells the server how it would like to be verified."""
 
 import hashlib
-from collections.abc import Callable
+import hmac
 from dataclasses import replace
 
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
 from mcp_auth_contract.tokens.defects.defect import Bench, Break, Defect, Kind, Variant, one
-from mcp_auth_contract.tokens.keys import Role, SigningKey
-from mcp_auth_contract.tokens.spec import Absent, Borrowed, Keyed, Literal, TokenSpec, compact_json
+from mcp_auth_contract.tokens.defects.secrets import SECRETS, key_set
+from mcp_auth_contract.tokens.keys import Role
+from mcp_auth_contract.tokens.spec import Absent, Borrowed, Crafted, Keyed, Literal, TokenSpec
 
 __all__ = ["HEADER_DEFECTS"]
 
@@ -22,11 +20,16 @@ _NONE_SPELLINGS: dict[str, object] = {
     "leading_space": " none",
     "trailing_tab": "none\t",
     "trailing_null_character": "none\u0000",
+    "trailing_newline": "none\n",
     "full_width": "ｎｏｎｅ",
+    "compatibility_form": "ⁿone",
+    "soft_hyphen": "no\u00adne",
     "empty": "",
     "null": None,
     "false": False,
+    "zero": 0,
     "list": ["none"],
+    "empty_list": [],
 }
 
 _UNKNOWN_NAMES = ("XX999", "RS257", "HS1", "__proto__", "constructor", "toString")
@@ -38,6 +41,19 @@ def _unsigned(alg: object) -> Break:
 
 def _unsigned_without_alg(bench: Bench) -> TokenSpec:
     return replace(bench.good.without_header("alg"), signature=Absent())
+
+
+def _unsigned_in_escapes(bench: Bench) -> TokenSpec:
+    twin = bench.good.with_header(alg="none")
+    return replace(twin, raw_header=twin.header_bytes.replace(b'"none"', b'"n\\u006fne"'), signature=Absent())
+
+
+def _unsigned_without_kid(bench: Bench) -> TokenSpec:
+    return replace(bench.good.with_header(alg="none").without_header("kid"), signature=Absent())
+
+
+def _unsigned_in_two_segments(bench: Bench) -> TokenSpec:
+    return replace(bench.good.with_header(alg="none"), signature=Absent(), form="{header}.{payload}")
 
 
 def _none_with_kept(bench: Bench) -> TokenSpec:
@@ -52,26 +68,35 @@ def _none_with_random(bench: Bench) -> TokenSpec:
     )
 
 
-def _pem(key: SigningKey) -> bytes:
-    return key.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-
-
-def _pkcs1_pem(key: SigningKey) -> bytes | None:
-    if not isinstance(key.private, rsa.RSAPrivateKey):
-        return None
-    return key.private.public_key().public_bytes(Encoding.PEM, PublicFormat.PKCS1)
-
-
-def _der(key: SigningKey) -> bytes:
-    return key.private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-
-
-def _keyed(secret: Callable[[SigningKey], bytes | None]) -> Break:
+def _keyed(name: str) -> Variant:
     def apply(bench: Bench) -> TokenSpec | None:
-        made = secret(bench.good.key)
+        made = SECRETS[name](bench.good.key)
         return None if made is None else replace(bench.good.with_header(alg="HS256"), signature=Keyed(made))
 
-    return apply
+    return Variant(name, apply)
+
+
+def _keyed_with_nothing(bench: Bench) -> TokenSpec:
+    return replace(bench.good.with_header(alg="HS256").without_header("kid"), signature=Keyed(b""))
+
+
+def _keyed_with(digest: str, name: str) -> Variant:
+    def apply(bench: Bench) -> TokenSpec | None:
+        made = SECRETS[name](bench.good.key)
+        if made is None:
+            return None
+        crafted = Crafted(f"hs{digest[3:]}-{name}", lambda _key, message: hmac.digest(made, message, digest))
+        return replace(bench.good.with_header(alg=f"HS{digest[3:]}"), signature=crafted)
+
+    return Variant(f"hs{digest[3:]}_{name}", apply)
+
+
+def _keyed_with_set() -> Variant:
+    def apply(bench: Bench) -> TokenSpec | None:
+        made = key_set(bench)
+        return None if made is None else replace(bench.good.with_header(alg="HS256"), signature=Keyed(made))
+
+    return Variant("key_set", apply)
 
 
 def _embedded(*, own_kid: bool) -> Break:
@@ -82,6 +107,13 @@ def _embedded(*, own_kid: bool) -> Break:
         return replace(bench.good.with_header(kid=kid, jwk=jwk), key=stranger)
 
     return apply
+
+
+def _as_proof(bench: Bench) -> TokenSpec:
+    stranger = bench.keys(Role.STRANGER, bench.good.key.alg)
+    members = {name: value for name, value in stranger.public_jwk().items() if name not in {"kid", "alg", "use"}}
+    twin = bench.good.without_header("kid").with_header(typ="dpop+jwt", jwk=members)
+    return replace(twin, key=stranger)
 
 
 def _hostile(bench: Bench) -> TokenSpec:
@@ -101,6 +133,9 @@ HEADER_DEFECTS = (
         forms=(
             *(Variant(name, _unsigned(alg)) for name, alg in _NONE_SPELLINGS.items()),
             Variant("missing", _unsigned_without_alg),
+            Variant("escaped", _unsigned_in_escapes, ("header", "header.alg", "signature")),
+            Variant("without_kid", _unsigned_without_kid, ("header.alg", "header.kid", "signature")),
+            Variant("two_segments", _unsigned_in_two_segments, ("header.alg", "serialization", "signature")),
         ),
     ),
     Defect(
@@ -123,13 +158,10 @@ HEADER_DEFECTS = (
         kind=Kind.HEADER,
         changes=("header.alg", "signature"),
         forms=(
-            Variant("pem", _keyed(_pem)),
-            Variant("pem_without_newline", _keyed(lambda key: _pem(key).rstrip(b"\n"))),
-            Variant("pem_with_crlf", _keyed(lambda key: _pem(key).replace(b"\n", b"\r\n"))),
-            Variant("pkcs1_pem", _keyed(_pkcs1_pem)),
-            Variant("der", _keyed(_der)),
-            Variant("jwk", _keyed(lambda key: compact_json(key.public_jwk()))),
-            Variant("empty", _keyed(lambda _: b"")),
+            *(_keyed(name) for name in SECRETS),
+            _keyed_with_set(),
+            Variant("empty_without_kid", _keyed_with_nothing, ("header.alg", "header.kid", "signature")),
+            *(_keyed_with(digest, name) for digest in ("sha384", "sha512") for name in ("pem", "empty")),
         ),
     ),
     Defect(
@@ -140,6 +172,7 @@ HEADER_DEFECTS = (
         forms=(
             Variant("trusted_kid", _embedded(own_kid=False)),
             Variant("own_kid", _embedded(own_kid=True), ("header.jwk", "header.kid", "signature")),
+            Variant("dpop_proof", _as_proof, ("header.jwk", "header.kid", "header.typ", "signature")),
         ),
     ),
     Defect(

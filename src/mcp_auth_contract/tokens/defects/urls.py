@@ -1,23 +1,43 @@
 """URLs that resemble another one, as strings: nothing here is ever fetched."""
 
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
 __all__ = [
     "FOREIGN",
     "Lookalike",
+    "backslashes",
+    "default_port",
+    "default_port_padded",
+    "dot_segments",
     "dots_replaced",
+    "full_width_host",
+    "homoglyph_host",
     "host_suffixed",
+    "host_upper",
+    "ideographic_dots",
     "in_query_of_other_host",
+    "inside",
     "other_host_spelling",
     "other_port",
     "other_scheme",
     "parent_origin",
     "path_in_other_case",
+    "path_percent_encoded",
     "proper_prefix",
+    "punycode_host",
+    "scheme_alone",
+    "scheme_upper",
+    "scheme_without_slashes",
     "sibling_path",
+    "subdomains",
+    "trailing_dot_host",
+    "with_fragment",
+    "with_query",
     "with_slash_toggled",
+    "with_user",
 ]
 
 Lookalike: TypeAlias = Callable[[str], str | None]
@@ -25,6 +45,20 @@ Lookalike: TypeAlias = Callable[[str], str | None]
 
 FOREIGN = "https://other.mcp-auth-contract.test"
 """The origin of a stranger; `.test` names never resolve (RFC 2606 §2)."""
+
+
+_DEFAULT_PORTS = MappingProxyType({"http": 80, "https": 443})
+_CYRILLIC = MappingProxyType(
+    {
+        "a": "\N{CYRILLIC SMALL LETTER A}",
+        "c": "\N{CYRILLIC SMALL LETTER ES}",
+        "e": "\N{CYRILLIC SMALL LETTER IE}",
+        "o": "\N{CYRILLIC SMALL LETTER O}",
+        "p": "\N{CYRILLIC SMALL LETTER ER}",
+        "x": "\N{CYRILLIC SMALL LETTER HA}",
+    }
+)
+_FULL_WIDTH_OFFSET = 0xFEE0
 
 
 def _web(identifier: str) -> SplitResult | None:
@@ -118,3 +152,145 @@ def path_in_other_case(identifier: str) -> str | None:
 def in_query_of_other_host(identifier: str) -> str | None:
     """Return a foreign URL that holds it in its query."""
     return f"{FOREIGN}/?resource={identifier}"
+
+
+def _on_host(identifier: str, host: Callable[[str], str]) -> str | None:
+    """Return it with its host written in another way; None for an IPv6 literal and for no difference."""
+    parts = _web(identifier)
+    if parts is None or parts.hostname is None or ":" in parts.hostname:
+        return None
+    port = "" if parts.port is None else f":{parts.port}"
+    made = parts._replace(netloc=f"{host(parts.hostname)}{port}").geturl()
+    return None if made == identifier else made
+
+
+def scheme_upper(identifier: str) -> str | None:
+    """Return it with its scheme in capitals, which RFC 3986 §6.2.2.1 calls equivalent."""
+    parts = _web(identifier)
+    return None if parts is None else parts.scheme.upper() + identifier[len(parts.scheme) :]
+
+
+def host_upper(identifier: str) -> str | None:
+    """Return it with its host in capitals, which RFC 3986 §6.2.2.1 calls equivalent."""
+    return _on_host(identifier, str.upper)
+
+
+def homoglyph_host(identifier: str) -> str | None:
+    """Return it on a host with one Cyrillic letter; None where no letter of the host has a twin."""
+
+    def host(name: str) -> str:
+        found = next((letter for letter in name if letter in _CYRILLIC), None)
+        return name if found is None else name.replace(found, _CYRILLIC[found], 1)
+
+    return _on_host(identifier, host)
+
+
+def punycode_host(identifier: str) -> str | None:
+    """Return its homoglyph as it stands in DNS (RFC 3492)."""
+    made = homoglyph_host(identifier)
+    return None if made is None else _on_host(made, lambda name: name.encode("idna").decode())
+
+
+def trailing_dot_host(identifier: str) -> str | None:
+    """Return it with a dot behind the host."""
+    return _on_host(identifier, lambda name: f"{name}.")
+
+
+def full_width_host(identifier: str) -> str | None:
+    """Return it with the first letter of its host in full width."""
+
+    def host(name: str) -> str:
+        return chr(ord(name[0]) + _FULL_WIDTH_OFFSET) + name[1:]
+
+    return _on_host(identifier, host)
+
+
+def ideographic_dots(identifier: str) -> str | None:
+    """Return it with ideographic full stops in its host."""
+    return _on_host(identifier, lambda name: name.replace(".", "\N{IDEOGRAPHIC FULL STOP}"))
+
+
+def subdomains(identifier: str) -> str | None:
+    """Return a pattern for all hosts beside its own; None for an address and a name of a single label."""
+    parts = _web(identifier)
+    if parts is None or parts.hostname is None or parts.hostname.replace(".", "").isdigit():
+        return None
+    _, dot, domain = parts.hostname.partition(".")
+    return f"{parts.scheme}://*.{domain}" if dot else None
+
+
+def _with_port(identifier: str, spelling: str) -> str | None:
+    parts = _web(identifier)
+    if parts is None or parts.hostname is None or parts.port is not None:
+        return None
+    return parts._replace(netloc=f"{parts.netloc}:{spelling.format(_DEFAULT_PORTS[parts.scheme])}").geturl()
+
+
+def default_port(identifier: str) -> str | None:
+    """Return it with the port that its scheme stands for; None where it names a port."""
+    return _with_port(identifier, "{}")
+
+
+def default_port_padded(identifier: str) -> str | None:
+    """Return it with the port that its scheme stands for, a zero before it; None where it names a port."""
+    return _with_port(identifier, "0{}")
+
+
+def with_user(identifier: str) -> str | None:
+    """Return it with user information."""
+    parts = _web(identifier)
+    return None if parts is None else parts._replace(netloc=f"u@{parts.netloc}").geturl()
+
+
+def with_query(identifier: str) -> str | None:
+    """Return it with a query."""
+    parts = _web(identifier)
+    return None if parts is None or parts.query or parts.fragment else f"{identifier}?a=1"
+
+
+def with_fragment(identifier: str) -> str | None:
+    """Return it with a fragment, which an audience must not have (RFC 8707 §2)."""
+    parts = _web(identifier)
+    return None if parts is None or parts.fragment else f"{identifier}#f"
+
+
+def scheme_alone(identifier: str) -> str | None:
+    """Return its scheme and colon."""
+    parts = _web(identifier)
+    return None if parts is None else f"{parts.scheme}:"
+
+
+def dot_segments(identifier: str) -> str | None:
+    """Return it with a detour in its path; None where it has no path."""
+    parts = _web(identifier)
+    if parts is None or parts.path in {"", "/"}:
+        return None
+    return parts._replace(path=f"/x/..{parts.path}").geturl()
+
+
+def path_percent_encoded(identifier: str) -> str | None:
+    """Return it with the first letter of its path percent-encoded; None where it has no path."""
+    parts = _web(identifier)
+    if parts is None or parts.path in {"", "/"}:
+        return None
+    return parts._replace(path=f"/%{ord(parts.path[1]):02x}{parts.path[2:]}").geturl()
+
+
+def backslashes(identifier: str) -> str | None:
+    """Return it with backslashes for slashes."""
+    return identifier.replace("/", "\\") if _web(identifier) else None
+
+
+def scheme_without_slashes(identifier: str) -> str | None:
+    """Return it without the slashes behind its scheme."""
+    return identifier.replace("://", ":", 1) if _web(identifier) else None
+
+
+def inside(character: str) -> Lookalike:
+    """Return what puts a character into the middle of a URL, where URL parsers remove it."""
+
+    def made(identifier: str) -> str | None:
+        middle = len(identifier) // 2
+        return f"{identifier[:middle]}{character}{identifier[middle:]}" if _web(identifier) else None
+
+    return made

@@ -1,0 +1,113 @@
+"""Asking what a plan asks, and making the report of it."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+from email.utils import parsedate_to_datetime
+from typing import Protocol
+
+from mcp_auth_contract import __version__
+from mcp_auth_contract.clock import Clock, stopwatch
+from mcp_auth_contract.errors import Unreachable
+from mcp_auth_contract.execute.options import Options
+from mcp_auth_contract.gate import decide
+from mcp_auth_contract.judges import Facts
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.observations import Answer, describe
+from mcp_auth_contract.plan import Case, Plan
+from mcp_auth_contract.probes import Bench, ask
+from mcp_auth_contract.runner import ControlSeen, Report, Run, TargetSeen, reproduction
+from mcp_auth_contract.wire import HttpDoor, Redactor
+
+__all__ = ["EVERY_REVISION", "Context", "carry_out", "demand_answers", "skew_of"]
+
+EVERY_REVISION = tuple(sorted(Revision, reverse=True))
+"""The newest first."""
+
+
+class Context(Protocol):
+    """A run under way; `started` is a reading of the stopwatch."""
+
+    @property
+    def options(self) -> Options: ...
+    @property
+    def redactor(self) -> Redactor: ...
+    @property
+    def door(self) -> HttpDoor: ...
+    @property
+    def started(self) -> float: ...
+
+    def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
+        """Return what the judge of a case may know."""
+        ...
+
+
+async def carry_out(
+    context: Context,
+    plan: Plan,
+    bench: Bench,
+    seen: TargetSeen,
+    begun: str,
+    notes: tuple[str, ...],
+) -> Report:
+    options, door = context.options, context.door
+    variable = None if options.genuine is None else options.genuine.variable
+    options.progress.begin(len(plan.cases))
+    run = Run(
+        ask=lambda question: ask(question, bench),
+        facts=lambda case: context.facts(plan.revisions, case),
+        fault=lambda fault: context.redactor.redact(f"{type(fault).__name__}: {fault}"),
+        reproduce=lambda case, observation: reproduction(case, observation, door.evidence, options.name, variable),
+        jobs=options.jobs,
+        settled=options.progress.settled,
+    )
+    interrupted = False
+    try:
+        await run.over(plan.cases)
+    except asyncio.CancelledError:
+        interrupted = True
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
+        run.close(plan.cases, "the run was interrupted")
+    with contextlib.suppress(asyncio.CancelledError):
+        await bench.close()
+    results = tuple(run.outcomes[case] for case in plan.cases)
+
+    def first(control: ControlSeen) -> tuple[int, bool]:
+        """The control call of the main revision comes first, the others in the order of the plan."""
+        named = bench.control is not None and control.operation == bench.control.name
+        return plan.revisions.index(control.revision), not named
+
+    return Report(
+        kit_version=__version__,
+        contract=options.name,
+        target=replace(seen, url=context.redactor.redact(seen.url)),
+        started=begun,
+        duration_s=stopwatch() - context.started,
+        results=results,
+        gate=decide(results, fail_on=options.fail_on, interrupted=interrupted),
+        controls=tuple(sorted(run.controls.values(), key=first)),
+        exchanges={exchange.id: exchange.as_dict() for exchange in door.evidence.exchanges()},
+        interrupted=interrupted,
+        notes=notes,
+        options=() if options.genuine is None else options.genuine.options,
+    )
+
+
+def demand_answers(url: str, answers: Sequence[Answer]) -> None:
+    """Raise Unreachable when not one request got an HTTP answer: a run would only wait for each case in turn."""
+    if all(answer.status is None for answer in answers):
+        raise Unreachable(f"{url}: something listens, but no request gets an HTTP answer: {describe(answers[0])}")
+
+
+def skew_of(answers: Sequence[Answer], clock: Clock) -> float:
+    """Return how far the server's clock is ahead of the kit's, in seconds, from its Date header (RFC 9110 §6.6.1)."""
+    for answer in reversed(answers):
+        date = answer.header("date")
+        if date is None:
+            continue
+        with contextlib.suppress(ValueError, TypeError):
+            return parsedate_to_datetime(date).timestamp() + 0.5 - clock()
+    return 0.0

@@ -1,0 +1,106 @@
+"""How a document of the issuer is answered: in the usual way, or as an issuer in trouble answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+__all__ = [
+    "BEHAVIOURS",
+    "INTROSPECTION_MOVED_PATH",
+    "JWKS_MOVED_PATH",
+    "JWKS_STRANGER_PATH",
+    "Behaviour",
+    "BehaviourName",
+]
+
+JWKS_MOVED_PATH = "/jwks-moved"
+"""Where the trusted issuer's keys are served always, however its JWKS behaves."""
+
+JWKS_STRANGER_PATH = "/jwks-stranger"
+"""Where the stranger's keys are served."""
+
+INTROSPECTION_MOVED_PATH = "/introspect-moved"
+"""Where tokens are introspected always, however the endpoint behaves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behaviour:
+    """How something is answered. A `body` is sent instead of what would be sent; `headers` are added.
+
+    `delay` is the seconds before the answer, `drip` the bytes per second in which the body comes. With
+    `hang` the request is accepted and not answered until the behaviour changes or the issuer closes.
+    """
+
+    status: int = 200
+    content_type: str = "application/json"
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0
+    drip: float | None = None
+    hang: bool = False
+
+    def __post_init__(self) -> None:
+        if self.drip is not None and self.drip <= 0:
+            raise ValueError("drip is a number of bytes per second above zero; use hang for none at all")
+
+
+class BehaviourName(StrEnum):
+    """The troubles that a timeline can ask for by name."""
+
+    USUAL = "usual"
+    OUTAGE_503 = "outage_503"
+    ERROR_500 = "error_500"
+    UNAUTHORIZED_401 = "unauthorized_401"
+    NOT_FOUND = "not_found"
+    TOO_MANY_REQUESTS = "too_many_requests"
+    NO_CONTENT = "no_content"
+    HTML_PAGE = "html_page"
+    INVALID_JSON = "invalid_json"
+    EMPTY_BODY = "empty_body"
+    NULL = "null"
+    TOP_LEVEL_LIST = "top_level_list"
+    WRONG_CONTENT_TYPE = "wrong_content_type"
+    JWK_SET_MEDIA_TYPE = "jwk_set_media_type"
+    REDIRECT_SAME_ORIGIN = "redirect_same_origin"
+    REDIRECT_TO_STRANGER = "redirect_to_stranger"
+    INTROSPECTION_MOVED = "introspection_moved"
+    SLOW_3S = "slow_3s"
+    HANG = "hang"
+    DRIP = "drip"
+
+
+_PAGE = b"<!doctype html><html><head><title>Sign in</title></head><body><p>Sign in to continue.</p></body></html>"
+
+
+def _refusing(status: int, headers: Mapping[str, str] | None = None) -> Behaviour:
+    return Behaviour(status=status, content_type="text/plain", body=b"", headers=headers or {})
+
+
+BEHAVIOURS: Mapping[BehaviourName, Behaviour] = MappingProxyType(
+    {
+        BehaviourName.USUAL: Behaviour(),
+        BehaviourName.OUTAGE_503: _refusing(503),
+        BehaviourName.ERROR_500: _refusing(500),
+        BehaviourName.UNAUTHORIZED_401: Behaviour(
+            status=401, body=b'{"error":"invalid_client"}', headers={"www-authenticate": 'Basic realm="issuer"'}
+        ),
+        BehaviourName.NOT_FOUND: _refusing(404),
+        BehaviourName.TOO_MANY_REQUESTS: _refusing(429, {"retry-after": "3600"}),
+        BehaviourName.NO_CONTENT: _refusing(204),
+        BehaviourName.HTML_PAGE: Behaviour(content_type="text/html", body=_PAGE),
+        BehaviourName.INVALID_JSON: Behaviour(body=b'{"keys":['),
+        BehaviourName.EMPTY_BODY: Behaviour(body=b""),
+        BehaviourName.NULL: Behaviour(body=b"null"),
+        BehaviourName.TOP_LEVEL_LIST: Behaviour(body=b"[]"),
+        BehaviourName.WRONG_CONTENT_TYPE: Behaviour(content_type="text/html"),
+        BehaviourName.JWK_SET_MEDIA_TYPE: Behaviour(content_type="application/jwk-set+json"),
+        BehaviourName.REDIRECT_SAME_ORIGIN: _refusing(302, {"location": JWKS_MOVED_PATH}),
+        BehaviourName.REDIRECT_TO_STRANGER: _refusing(302, {"location": JWKS_STRANGER_PATH}),
+        BehaviourName.INTROSPECTION_MOVED: _refusing(307, {"location": INTROSPECTION_MOVED_PATH}),
+        BehaviourName.SLOW_3S: Behaviour(delay=3),
+        BehaviourName.HANG: Behaviour(hang=True),
+        BehaviourName.DRIP: Behaviour(drip=1),
+    }
+)
+"""What each name means. Redirects lead to paths that the issuer serves itself, on its own origin."""

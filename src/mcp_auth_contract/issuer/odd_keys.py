@@ -1,0 +1,119 @@
+"""Members of a JWK set that a resource server must leave alone, or read with care (RFC 7517 §4 and §5)."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from functools import cache
+from types import MappingProxyType
+from typing import TypeAlias
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from mcp_auth_contract.issuer.control import Member
+from mcp_auth_contract.tokens.keys import Algorithm, SigningKey, b64url
+
+__all__ = ["ODD_KEYS", "OddKey", "odd_key", "other_keys", "symmetric_secret", "weak_key"]
+
+JWK: TypeAlias = Mapping[str, object]
+
+_OTHER = {"RS256": "RS512", "PS256": "PS512", "ES256": "ES384", "EdDSA": "ES256"}
+
+
+class OddKey(StrEnum):
+    """The odd members by name. The last group is the good key, described in another way."""
+
+    UNSUPPORTED_KTY = "unsupported_kty"
+    ML_DSA = "ml_dsa"
+    X25519 = "x25519"
+    EC_OFF_CURVE = "ec_off_curve"
+    RSA_N_NOT_BASE64 = "rsa_n_not_base64"
+    RSA_N_ZERO = "rsa_n_zero"
+    RSA_N_MISSING = "rsa_n_missing"
+    RSA_1024 = "rsa_1024"
+    SYMMETRIC = "symmetric"
+    STRING = "string"
+    NULL = "null"
+    KEY_OPS_ENCRYPT = "key_ops_encrypt"
+    USE_ENC = "use_enc"
+    ALG_OTHER = "alg_other"
+    ALG_MISSING = "alg_missing"
+    KID_MISSING = "kid_missing"
+
+
+def odd_key(name: OddKey, good: JWK) -> Member:
+    """Return an odd member; `good` is the public JWK that the last group describes anew."""
+    return ODD_KEYS[name](good)
+
+
+@cache
+def weak_key(kid: str = "odd-rsa-1024") -> SigningKey:
+    """Return an RSA key of 1024 bits, the same in one process; RFC 7518 §3.3 asks for 2048."""
+    return SigningKey(Algorithm.RS256, kid, rsa.generate_private_key(65537, 1024))  # noqa: S505  weak on purpose
+
+
+@cache
+def symmetric_secret() -> bytes:
+    """Return the octets of the symmetric key, the same in one process; whoever reads the JWKS can sign with it."""
+    return secrets.token_bytes(32)
+
+
+def other_keys(count: int, kid: str = "other") -> tuple[Member, ...]:
+    """Return RSA keys that parse and that nobody has, made without generating any; their ids are numbered."""
+    modulus = (1 << 2047) | (secrets.randbits(2040) << 1) | 1
+    return tuple(
+        _rsa(f"{kid}-{number}", b64url((modulus + 2 * number).to_bytes(256, "big"))) for number in range(1, count + 1)
+    )
+
+
+def _rsa(kid: str, n: str) -> JWK:
+    return {"kty": "RSA", "kid": kid, "alg": "RS256", "use": "sig", "n": n, "e": "AQAB"}
+
+
+def _alone(**members: object) -> Callable[[JWK], Member]:
+    return lambda _good: members
+
+
+def _again(**members: object) -> Callable[[JWK], Member]:
+    return lambda good: {**good, **members}
+
+
+def _without(*names: str) -> Callable[[JWK], Member]:
+    return lambda good: {name: value for name, value in good.items() if name not in names}
+
+
+def _key_ops(good: JWK) -> Member:
+    # `use` and `key_ops` are not to be used together (RFC 7517 §4.3).
+    return {**{name: value for name, value in good.items() if name != "use"}, "key_ops": ["encrypt"]}
+
+
+def _symmetric(_good: JWK) -> Member:
+    return {"kty": "oct", "kid": "odd-symmetric", "alg": "HS256", "use": "sig", "k": b64url(symmetric_secret())}
+
+
+def _alg_other(good: JWK) -> Member:
+    return {**good, "alg": _OTHER.get(str(good.get("alg")), "RS512")}
+
+
+_ONES = b64url(b"\x01" * 32)
+
+ODD_KEYS: Mapping[OddKey, Callable[[JWK], Member]] = MappingProxyType(
+    {
+        OddKey.UNSUPPORTED_KTY: _alone(kty="XYZ", kid="odd-unsupported-kty", use="sig", x=_ONES),
+        OddKey.ML_DSA: _alone(kty="AKP", kid="odd-ml-dsa", alg="ML-DSA-44", use="sig", pub=b64url(b"\x01" * 1312)),
+        OddKey.X25519: _alone(kty="OKP", kid="odd-x25519", crv="X25519", use="sig", x=_ONES),
+        OddKey.EC_OFF_CURVE: _alone(kty="EC", kid="odd-ec-off-curve", crv="P-256", use="sig", x=_ONES, y=_ONES),
+        OddKey.RSA_N_NOT_BASE64: lambda _good: _rsa("odd-rsa-n-not-base64", "!!"),
+        OddKey.RSA_N_ZERO: lambda _good: _rsa("odd-rsa-n-zero", "AA"),
+        OddKey.RSA_N_MISSING: _alone(kty="RSA", kid="odd-rsa-n-missing", alg="RS256", use="sig", e="AQAB"),
+        OddKey.RSA_1024: lambda _good: dict(weak_key().public_jwk()),
+        OddKey.SYMMETRIC: _symmetric,
+        OddKey.STRING: lambda _good: "not a key",
+        OddKey.NULL: lambda _good: None,
+        OddKey.KEY_OPS_ENCRYPT: _key_ops,
+        OddKey.USE_ENC: _again(use="enc"),
+        OddKey.ALG_OTHER: _alg_other,
+        OddKey.ALG_MISSING: _without("alg"),
+        OddKey.KID_MISSING: _without("kid"),
+    }
+)
+"""How each member is made of the good key; those before KEY_OPS_ENCRYPT have nothing to do with it."""

@@ -1,0 +1,78 @@
+"""Faults of memory: a verdict that was right once is kept when time has moved on."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from mcp_auth_contract.lab.behaviour import Behaviour
+from mcp_auth_contract.lab.fault import Fault
+from mcp_auth_contract.lab.principal import Principal
+from mcp_auth_contract.lab.refusal import InvalidToken
+from mcp_auth_contract.lab.sessions import Session, owner_alone
+from mcp_auth_contract.lab.verification import Claims, Trust, already_valid, not_expired
+
+__all__ = ["FAULTS"]
+
+_PROLONGED_S = 30
+
+
+def _verified_once(behaviour: Behaviour) -> Behaviour:
+    seen: set[tuple[object, object]] = set()
+
+    def expiry(claims: Claims, trust: Trust) -> None:
+        token = (claims.get("jti"), _hashable(claims.get("exp")))
+        if token not in seen:
+            not_expired(claims, trust)
+            seen.add(token)
+
+    return _verifying(behaviour, expiry=expiry)
+
+
+def _refused_once(behaviour: Behaviour) -> Behaviour:
+    refused: set[tuple[object, object]] = set()
+
+    def not_before(claims: Claims, trust: Trust) -> None:
+        token = (claims.get("jti"), _hashable(claims.get("nbf", "absent")))
+        try:
+            already_valid(claims, trust)
+        except InvalidToken:
+            refused.add(token)
+        if token in refused:
+            raise InvalidToken("the token was refused before")
+
+    return _verifying(behaviour, not_before=not_before)
+
+
+def _hashable(value: object) -> object:
+    return value if isinstance(value, int | float | str) else repr(value)
+
+
+def _verifying(behaviour: Behaviour, **steps: Callable[[Claims, Trust], None]) -> Behaviour:
+    return replace(behaviour, verification=replace(behaviour.verification, **steps))  # type: ignore[arg-type]
+
+
+def _until_the_first_token_ends(session: Session, principal: Principal) -> bool:
+    first, now = session.owner.expires, principal.expires
+    prolonged = first is not None and now is not None and now > first + _PROLONGED_S
+    return owner_alone(session, principal) and not prolonged
+
+
+FAULTS = (
+    Fault(
+        "verified-tokens-remembered",
+        "A token that was valid once is not looked at again: it works after its expiry.",
+        ("time-expiry-ends-use",),
+        _verified_once,
+    ),
+    Fault(
+        "refused-tokens-remembered",
+        "A token that came before its nbf is refused for ever.",
+        ("time-not-before-begins-use",),
+        _refused_once,
+    ),
+    Fault(
+        "session-ends-with-its-first-token",
+        "A session takes no token that lives longer than the one that opened it.",
+        ("time-refreshed-token-works",),
+        lambda b: replace(b, sessions=replace(b.sessions, usable_by=_until_the_first_token_ends)),
+    ),
+)

@@ -1,0 +1,215 @@
+"""A genuine token: one that an issuer signed whom the kit does not control, and what can be made of it."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from mcp_auth_contract.tokens.keys import (
+    Algorithm,
+    CannotSign,
+    KeyFinder,
+    PrivateKey,
+    Role,
+    SigningKey,
+    b64url,
+    fresh_key,
+    unb64url,
+)
+from mcp_auth_contract.tokens.spec import Absent, TokenProfile, TokenSpec, compact_json
+
+__all__ = [
+    "GenuineKey",
+    "GenuineSpec",
+    "GenuineToken",
+    "genuine_spec",
+    "opaque_spec",
+    "parse_genuine",
+    "strangers_keys",
+]
+
+_NO_KEY = "needs a key of the token's issuer"
+
+
+@dataclass(frozen=True, slots=True)
+class GenuineToken:
+    """The parts of a JWT in compact serialization, exactly as they were signed; its repr shows none of them."""
+
+    header: Mapping[str, object] = field(repr=False)
+    claims: Mapping[str, object] = field(repr=False)
+    header_bytes: bytes = field(repr=False)
+    payload_bytes: bytes = field(repr=False)
+    signature: bytes = field(repr=False)
+
+    @property
+    def algorithm(self) -> Algorithm | None:
+        """What it is signed with; None for an algorithm that the kit does not sign with."""
+        named = self.header.get("alg")
+        return Algorithm(named) if isinstance(named, str) and named in set(Algorithm) else None
+
+    @property
+    def signing_input(self) -> bytes:
+        """The octets that the signature is over (RFC 7515 §5.1)."""
+        return f"{b64url(self.header_bytes)}.{b64url(self.payload_bytes)}".encode()
+
+
+class GenuineKey(SigningKey):
+    """Stands for the key of a genuine token: it has that one signature and neither a private nor a public half.
+
+    Whatever needs more raises CannotSign.
+    """
+
+    __slots__ = ("_named", "_token")
+
+    _named: Algorithm | None
+    _token: GenuineToken | None
+
+    def __init__(self, token: GenuineToken | None) -> None:
+        kid = token.header.get("kid") if token is not None else None
+        for name, value in {
+            "_token": token,
+            "_named": None if token is None else token.algorithm,
+            "kid": kid if isinstance(kid, str) else "",
+            "thumbprint": "genuine",
+        }.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return "<the key of a genuine token>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GenuineKey) and self._token == other._token
+
+    def __hash__(self) -> int:
+        return hash(None if self._token is None else self._token.signing_input)
+
+    @property
+    def alg(self) -> Algorithm:  # a field of the base, unknown here for some tokens
+        if self._named is None:
+            raise CannotSign("the kit does not sign with the algorithm of this token")
+        return self._named
+
+    @property
+    def private(self) -> PrivateKey:  # a field of the base that this key does not have
+        raise CannotSign(_NO_KEY)
+
+    def public_jwk(self) -> dict[str, str]:
+        """Raise CannotSign: the public key is not known."""
+        raise CannotSign(_NO_KEY)
+
+    def public_pem(self) -> bytes:
+        """Raise CannotSign: the public key is not known."""
+        raise CannotSign(_NO_KEY)
+
+    def sign(self, message: bytes) -> bytes:
+        """Return the genuine signature of the genuine signing input; raises CannotSign for any other message."""
+        token = self._token
+        if token is None:
+            raise CannotSign("an opaque token has no signature")
+        if message != token.signing_input:
+            same_payload = message.rpartition(b".")[2] == token.signing_input.rpartition(b".")[2]
+            changed = "header" if same_payload else "claim"
+            raise CannotSign(f"a changed {changed} would be refused for its signature")
+        return token.signature
+
+    def verifies(self, message: bytes, signature: bytes) -> bool:
+        """Whether it is the genuine signature of the genuine message: no other one can be recognised."""
+        token = self._token
+        return token is not None and message == token.signing_input and signature == token.signature
+
+
+class _Claims(dict[str, object]):
+    """Claims of which none can be counted on: a defect may ask for one that a genuine token does not have."""
+
+    def __missing__(self, name: str) -> object:
+        raise CannotSign(f'the token has no claim "{name}"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class GenuineSpec(TokenSpec):
+    """A spec whose header and payload keep their exact octets as long as their content is the genuine one."""
+
+    genuine: GenuineToken
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "header", MappingProxyType(dict(self.header)))
+        object.__setattr__(self, "claims", MappingProxyType(_Claims(self.claims)))
+
+    @property
+    def header_bytes(self) -> bytes:
+        """The bytes of the JOSE header."""
+        return _exact(self.raw_header, self.header, self.genuine.header, self.genuine.header_bytes)
+
+    @property
+    def payload_bytes(self) -> bytes:
+        """The bytes of the payload."""
+        return _exact(self.raw_payload, self.claims, self.genuine.claims, self.genuine.payload_bytes)
+
+
+def _exact(raw: bytes | None, now: Mapping[str, object], once: Mapping[str, object], octets: bytes) -> bytes:
+    if raw is not None:
+        return raw
+    written = compact_json(now)
+    return octets if written == compact_json(once) else written
+
+
+def parse_genuine(token: str) -> GenuineToken | None:
+    """Return the parts of a JWT in compact serialization; None for a token of any other form, which is opaque."""
+    segments = token.split(".")
+    if len(segments) != 3:
+        return None
+    try:
+        header, payload, signature = (unb64url(segment) for segment in segments)
+        parts = GenuineToken(_members(header), _members(payload), header, payload, signature)
+    except (ValueError, RecursionError, AttributeError):  # no base64url, no JSON, or no object
+        return None
+    written = f"{parts.signing_input.decode()}.{b64url(signature)}"
+    return parts if written == token and signature and isinstance(parts.header.get("alg"), str) else None
+
+
+def _members(octets: bytes) -> Mapping[str, object]:
+    """Return a JSON object that can be written again; raises ValueError for everything else."""
+
+    def refuse(constant: str) -> object:
+        raise ValueError(f"{constant} is no JSON")
+
+    value: Any = json.loads(octets, parse_constant=refuse)
+    compact_json(value)
+    return MappingProxyType(dict(value.items()))
+
+
+def genuine_spec(token: GenuineToken, profile: TokenProfile, now: float) -> GenuineSpec:
+    """Return the spec of a genuine JWT: minted unchanged it is that token, octet for octet."""
+    return GenuineSpec(
+        profile=profile, now=now, header=token.header, claims=token.claims, key=GenuineKey(token), genuine=token
+    )
+
+
+def opaque_spec(token: str, profile: TokenProfile, now: float) -> GenuineSpec:
+    """Return the spec of a genuine token that says nothing itself."""
+    nothing = GenuineToken({}, {}, b"{}", b"{}", b"")
+    return GenuineSpec(
+        profile=profile,
+        now=now,
+        header={},
+        claims={},
+        key=GenuineKey(None),
+        signature=Absent(),
+        form=token,
+        genuine=nothing,
+    )
+
+
+def strangers_keys(make: Callable[[Algorithm, str], SigningKey] = fresh_key) -> KeyFinder:
+    """Return a finder of a stranger's keys, made on demand; it raises CannotSign for the kit's other parties."""
+    known: dict[Algorithm, SigningKey] = {}
+
+    def find(role: Role, alg: Algorithm) -> SigningKey:
+        if role is not Role.STRANGER:
+            raise CannotSign("needs the kit's own issuer")
+        if alg not in known:
+            known[alg] = make(alg, f"stranger-{alg.lower()}")
+        return known[alg]
+
+    return find
