@@ -161,11 +161,6 @@ def second_is_unknown(room):
     return not room.reads("k2", room.second())
 
 
-def encryption(room):
-    room.control.publish(described(room.keys.stranger, "enc", use="enc", alg="RSA-OAEP-256"))
-    return room.reads("enc", room.keys.stranger)
-
-
 def symmetric(room):
     room.control.publish(odd_key(OddKey.SYMMETRIC, room.jwk))
     header, payload, _ = room.token("odd-symmetric", alg="HS256").split(".")
@@ -203,6 +198,14 @@ def breaks_on_weak(room):
         return True
 
 
+def breaks_on_duplicates(room):
+    room.control.publish(described(room.keys.stranger, "k1"))
+    try:
+        return room.ask(room.token()).status_code == 500
+    except RuntimeError:
+        return True
+
+
 SHOWN = {
     "keys-never-refetched": [never_refetched],
     "keys-fetched-for-every-request": [fetched_each_time],
@@ -220,7 +223,7 @@ SHOWN = {
     "key-set-refused-for-one-bad-member": [one_bad_member, one_text_member],
     "first-key-only": [second_is_unknown],
     "weak-keys-break": [breaks_on_weak],
-    "encryption-key-accepted": [encryption],
+    "duplicate-kids-break": [breaks_on_duplicates],
     "symmetric-key-accepted": [symmetric],
 }
 CASES = [(fault, shows) for fault in FAULTS for shows in SHOWN[fault.name]]

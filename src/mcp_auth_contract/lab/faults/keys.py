@@ -68,6 +68,13 @@ def _all_or_nothing(jwks: Mapping[str, Any]) -> Sequence[JWK]:
     return members
 
 
+def _each_kid_once(jwks: Mapping[str, Any]) -> Sequence[JWK]:
+    members = objects_only(jwks)
+    if len(set(map(str, _kids(members)))) != len(members):
+        raise RuntimeError("nobody expected two keys of one kid")
+    return members
+
+
 def _only_the_first(jwks: Mapping[str, Any]) -> Sequence[JWK]:
     return objects_only(jwks)[:1]
 
@@ -112,12 +119,6 @@ async def _on_the_loop(fetch: Fetch, settings: LabSettings) -> Mapping[str, Any]
 
 def _server_error() -> Response:
     return Response("Internal Server Error", 500, media_type="text/plain")
-
-
-def _usable_for_encryption(jwk: JWK, algorithm: str) -> PyJWK | None:
-    if jwk.get("use") != "enc":
-        return usable(jwk, algorithm)
-    return usable({name: value for name, value in jwk.items() if name not in ("use", "alg")}, algorithm)
 
 
 def _usable_if_symmetric(jwk: JWK, algorithm: str) -> PyJWK | None:
@@ -288,17 +289,14 @@ _MEMBERS = (
     Fault(
         "weak-keys-break",
         "An RSA key of fewer than 2048 bits ends in a 500.",
-        (
-            "keys-ambiguous-handled",
-            "keys-weak-noted",
-        ),
+        ("keys-weak-noted",),
         _keeping(usable=_surprised),
     ),
     Fault(
-        "encryption-key-accepted",
-        "A key published for encryption verifies signatures.",
-        (),
-        _keeping(usable=_usable_for_encryption),
+        "duplicate-kids-break",
+        "Two keys of one kid end in a 500.",
+        ("keys-ambiguous-handled",),
+        _keeping(members=_each_kid_once),
     ),
     Fault(
         "symmetric-key-accepted",
