@@ -38,7 +38,8 @@ def make():
 def run(folder: Path, *words: str, app: str = "my_server:make()", env: str = "") -> "subprocess.CompletedProcess[str]":
     sample = (ROOT / "scenarios" / "contracts" / "sample.toml").read_text("utf-8")
     lines = [line for line in sample.splitlines() if not line.startswith(("url =", "start =", "env ="))]
-    given = f'ISSUER = "${{issuer.url}}", JWKS_URI = "${{issuer.jwks_uri}}", RESOURCE = "${{target.resource}}"{env}'
+    known = 'ISSUER = "${issuer.url}", JWKS_URI = "${issuer.jwks_uri}", RESOURCE = "${target.resource}"'
+    given = f'{known}, ALGORITHMS = "RS256 ES256 PS256 EdDSA"{env}'
     target = f'[target]\napp = "{app}"\nenv = {{ {given} }}'
     (folder / "c.toml").write_text("\n".join(lines).replace("[target]", target, 1), "utf-8")
     (folder / "my_server.py").write_text(SERVER, "utf-8")

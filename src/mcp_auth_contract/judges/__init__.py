@@ -28,6 +28,7 @@ _ON_CALLS = (
     refusals.denied,
     refusals.foreign_origin_refused,
     refusals.invalid_before_insufficient,
+    refusals.not_fetched,
     refusals.not_mistaken,
     refusals.not_served,
     refusals.redirect_preferably_refused,

@@ -21,6 +21,7 @@ __all__ = [
     "denied",
     "foreign_origin_refused",
     "invalid_before_insufficient",
+    "not_fetched",
     "not_mistaken",
     "not_served",
     "one_order_only",
@@ -176,14 +177,25 @@ def refused_without_fetching(observed: CallObserved, facts: Facts) -> Verdict:
     verdict = refused_as_invalid_token(observed, facts)
     if observed.accepted:
         return verdict
-    heard = observed.heard
-    if heard is not None and heard.requests:
-        change = f" ({observed.token.change})" if observed.token else ""
-        seen_there = f"{heard.requests[0]} at the kit's listening post{change}"
-        return Fail("no request to the URL that the token names", seen_there, Impact.SECRET_DISCLOSURE)
-    if isinstance(verdict, Pass) and (heard is None or not heard.audible):
+    if fetched := _fetched(observed):
+        return fetched
+    if isinstance(verdict, Pass) and (observed.heard is None or not observed.heard.audible):
         return Inconclusive("the server has fetched nothing from the issuer, so its silence proves nothing")
     return verdict
+
+
+def not_fetched(observed: CallObserved, facts: Facts) -> Verdict:
+    """An honest token that also names a URL for its key works or is refused, and nobody goes there (RFC 8725 §3.10)."""
+    fetched = _fetched(observed)
+    return fetched or accepted_or_advice(observed, facts)
+
+
+def _fetched(observed: CallObserved) -> Fail | None:
+    if observed.heard is None or not observed.heard.requests:
+        return None
+    change = f" ({observed.token.change})" if observed.token else ""
+    seen_there = f"{observed.heard.requests[0]} at the kit's listening post{change}"
+    return Fail("no request to the URL that the token names", seen_there, Impact.SECRET_DISCLOSURE)
 
 
 def refused_or_advice(observed: CallObserved, facts: Facts) -> Verdict:

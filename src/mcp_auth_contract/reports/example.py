@@ -1,7 +1,7 @@
 """An example exchange for one check: the request it sends and an answer that it accepts."""
 
 from mcp_auth_contract.catalogue import Axis, Check, ScopeChoice
-from mcp_auth_contract.probes.vocabulary import CARRIERS, DOORS, TOKENS
+from mcp_auth_contract.probes.vocabulary import CARRIERS, DOORS, TIMELINES, TOKENS
 
 __all__ = ["example_exchange"]
 
@@ -37,7 +37,13 @@ Content-Type: application/json
  "code_challenge_methods_supported": ["S256"],
  "token_endpoint_auth_methods_supported": ["none"]}"""
 
-_ACCEPTED = ("accepted", "discover_answers")
+_ACCEPTED = ("accepted", "accepted_or_advice", "discover_answers")
+_TIMELINE_ENDS = {
+    **dict.fromkeys(("new_accepted", "good_accepted", "answered_promptly", "recovered", "served_from_cache"), _RESULT),
+    "no_breakdown": "HTTP/1.1 503 Service Unavailable\nRetry-After: 5",
+    "keys_fetched_rarely": "and the issuer is asked for its keys a few times at most",
+    "introspecting_client_known": "and the server asks the issuer with its own credentials",
+}
 _WEAKNESS = (
     "refused_for_scope",
     "scope_challenge_error",
@@ -76,6 +82,12 @@ def example_exchange(check: Check) -> str:
         case "door":
             door = f"{DOORS[check.variants[0]]}, without a token"
             return f"{door}\n\n{_MISSING}\n\nor 404 or 405 where there is no such door"
+        case "timeline":
+            played = "\n".join(f"- {TIMELINES[word]}" for word in check.variants)
+            return f"the control operation is called while\n{played}\n\n{_TIMELINE_ENDS.get(check.judge, _INVALID)}"
+        case "leeway":
+            claims = " and ".join(check.variants)
+            return f"the control operation, with tokens some seconds beyond their {claims}\n\n{_INVALID}"
         case _:
             return f"{_request(check)}\n\n{_answer(check)}"
 

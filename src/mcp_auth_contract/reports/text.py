@@ -216,15 +216,16 @@ def _grouped(results: Sequence[Result], console: Console) -> None:
 
 
 def _advice(report: Report, console: Console) -> None:
-    advice: dict[str, list[str]] = {}
+    """Print one remark per check: the others of the same check say the same of another variant."""
+    remarks: dict[str, list[tuple[str, str]]] = {}
     for result in report.results:
         if isinstance(result.outcome, Pass) and result.outcome.advice:
-            advice.setdefault(result.outcome.advice, []).append(result.case)
-    if advice:
+            remarks.setdefault(result.check.id, []).append((result.case, result.outcome.advice))
+    if remarks:
         _title(console, "Remarks (nothing is broken)", "cyan")
-        for text, cases in advice.items():
-            more = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
-            _line(console, f"{cases[0]}{more}: {text}", 2, hang=2)
+        for (case, text), *others in remarks.values():
+            more = f" and {len(others)} more" if others else ""
+            _line(console, f"{case}{more}: {text}", 2, hang=2)
 
 
 def _gate(report: Report, console: Console) -> None:

@@ -59,6 +59,7 @@ _ON_CALLS: Mapping[str, tuple[Any, Facts]] = {
     "denied": (call(result()), _HERE),
     "foreign_origin_refused": (call(result()), facts(loopback=True)),
     "invalid_before_insufficient": (call(answer(403, _WEAK)), _HERE),
+    "not_fetched": (replace(call(result()), heard=Heard(("GET /heard/abc",), audible=True)), _HERE),
     "not_mistaken": (call(result(of="alice-canary")), facts(canaries=frozenset({"alice-canary"}))),
     "scope_lookalike_denied": (call(result()), _HERE),
     "not_served": (call(result()), _HERE),

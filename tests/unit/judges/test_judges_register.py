@@ -48,6 +48,7 @@ UNAUTHORIZED = answer(401, BEARER)
 SOUND_CALLS = {
     "accepted": call(result()),
     "accepted_or_advice": call(result()),
+    "not_fetched": call(result()),
     "refused_without_fetching": replace(call(UNAUTHORIZED), heard=Heard((), audible=True)),
     "foreign_origin_refused": call(answer(403)),
     "discover_answers": call(result(supportedVersions=["2026-07-28"])),

@@ -222,7 +222,7 @@ _HEADER = (
     Fault(
         "jku-followed",
         "The keys are fetched from the URL that the token names.",
-        ("token-jku-refused-without-fetching",),
+        ("token-jku-refused-without-fetching", "token-jku-ignored"),
         verifying(keys=_keys_at_jku),
     ),
     Fault(
