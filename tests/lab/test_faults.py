@@ -1,7 +1,7 @@
 """Each fault of the sample server is found by its own checks, and by no other.
 
 A run of every check against every fault takes longer than a build may. So each fault is run against the checks that it
-breaks and a sixth of all others, another sixth for each fault; `MCP_AUTH_CONTRACT_WHOLE_MATRIX=1` runs them all.
+breaks and a twelfth of all others, another twelfth for each fault; `MCP_AUTH_CONTRACT_WHOLE_MATRIX=1` runs them all.
 """
 
 import os
@@ -17,7 +17,7 @@ from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.model import Error, Fail
 from mcp_auth_contract.plan import Selection
 
-_PARTS = 1 if os.environ.get("MCP_AUTH_CONTRACT_WHOLE_MATRIX") else 6
+_PARTS = 1 if os.environ.get("MCP_AUTH_CONTRACT_WHOLE_MATRIX") else 12
 
 
 def tried(name: str) -> Selection:
