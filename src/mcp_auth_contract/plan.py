@@ -4,7 +4,7 @@ import fnmatch
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_auth_contract.catalogue import Axis, Check, Need, ScopeChoice, nearest
+from mcp_auth_contract.catalogue import FAMILIES, Axis, Check, Need, ScopeChoice, nearest
 from mcp_auth_contract.contract import (
     Contract,
     Operation,
@@ -66,30 +66,48 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All cases of a run in the order of the catalogue, and the revisions they cover, the main one first."""
+    """All cases of a run in the order of the catalogue, and the revisions they cover, the main one first.
+
+    `left_out` are the cases that the selection does not admit.
+    """
 
     cases: tuple[Case, ...]
     revisions: tuple[Revision, ...]
+    left_out: tuple[Case, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which checks and cases to run: ids, families (`token-`) or patterns (`scope-*[update_*]`)."""
+    """Which checks and cases to run: ids, families (`token-`) or patterns (`scope-*[update_*]`).
+
+    `ids` are exact ids of cases and, for what is settled before it expands into cases, of checks; None for all.
+    """
 
     select: tuple[str, ...] = ()
     deselect: tuple[str, ...] = ()
+    ids: frozenset[str] | None = None
 
     def admits(self, case: Case) -> bool:
         """Whether a case is to run."""
-        wanted = not self.select or any(_matches(pattern, case) for pattern in self.select)
-        return wanted and not any(_matches(pattern, case) for pattern in self.deselect)
+        return self._admits(case.id, case.check.id, case.check.family)
+
+    def admits_name(self, case: str, check: str) -> bool:
+        """Whether a case that no plan holds would be to run, by its id and the one of its check."""
+        family = next((one for one in FAMILIES if check.startswith(f"{one}-")), "")
+        return self._admits(case, check, family)
+
+    def _admits(self, case: str, check: str, family: str) -> bool:
+        if self.ids is not None and case not in self.ids:
+            return False
+        wanted = not self.select or any(_matches(pattern, case, check, family) for pattern in self.select)
+        return wanted and not any(_matches(pattern, case, check, family) for pattern in self.deselect)
 
     def demand_known(self, cases: Iterable[Case]) -> None:
         """Raise UsageError for a pattern that matches nothing: a typo must not silently remove a check."""
         known = list(cases)
         for option, patterns in (("--select", self.select), ("--deselect", self.deselect)):
             for pattern in patterns:
-                if not any(_matches(pattern, case) for case in known):
+                if not any(_matches(pattern, case.id, case.check.id, case.check.family) for case in known):
                     ids = {case.check.id for case in known} | {case.check.family for case in known}
                     raise UsageError(f'{option}: no check or case is called "{pattern}"{_hint(pattern, ids)}')
 
@@ -99,13 +117,12 @@ def _hint(pattern: str, ids: set[str]) -> str:
     return hint if hint.startswith("; did") else "; `mcp-auth-contract list` names them all"
 
 
-def _matches(pattern: str, case: Case) -> bool:
-    family = pattern.rstrip("-")
-    if pattern in (case.id, case.check.id) or family == case.check.family:
+def _matches(pattern: str, case: str, check: str, family: str) -> bool:
+    if pattern in (case, check) or pattern.rstrip("-") == family:
         return True
     # Brackets belong to case ids, not to the pattern language.
     escaped = pattern.replace("[", "[[]")
-    return fnmatch.fnmatchcase(case.id, escaped) or fnmatch.fnmatchcase(case.check.id, escaped)
+    return fnmatch.fnmatchcase(case, escaped) or fnmatch.fnmatchcase(check, escaped)
 
 
 def make_plan(
@@ -143,7 +160,9 @@ def make_anonymous_plan(
 def _selected(cases: list[Case], revisions: tuple[Revision, ...], selection: Selection | None) -> Plan:
     chosen = selection or Selection()
     chosen.demand_known(cases)
-    return Plan(tuple(case for case in cases if chosen.admits(case)), revisions)
+    admitted = tuple(case for case in cases if chosen.admits(case))
+    left_out = tuple(case for case in cases if not chosen.admits(case))
+    return Plan(admitted, revisions, left_out)
 
 
 def _runs_on(check: Check, revision: Revision, revisions: tuple[Revision, ...], every_revision: bool) -> bool:

@@ -10,6 +10,7 @@ import typer
 from typer.exceptions import TyperException
 
 from mcp_auth_contract import __version__
+from mcp_auth_contract.cli.reporting import report_app
 from mcp_auth_contract.errors import KitError
 from mcp_auth_contract.model import Level
 
@@ -23,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(report_app, name="report")
 
 _INTERRUPTED = 130
 """What Typer makes of a KeyboardInterrupt."""
@@ -46,6 +48,30 @@ Scenarios = Annotated[
 EveryRevision = Annotated[bool, typer.Option("--every-revision", help="Run every check on every revision.")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write the JSON report (version 1) here; - for stdout.")]
 Junit = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML here.")]
+Markdown = Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown here.")]
+Summary = Annotated[
+    Path | None,
+    typer.Option("--summary", help="Add the Markdown report to this file, as a job summary; - for stdout."),
+]
+Annotations = Annotated[
+    str | None,
+    typer.Option("--annotations", metavar="github", help="Print annotations for this service after the report."),
+]
+WaiversFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--waivers",
+        help="The waivers file; default: mcp-auth-contract-waivers.toml beside the contract, if there is one.",
+        show_default=False,
+    ),
+]
+WriteWaivers = Annotated[
+    Path | None,
+    typer.Option("--write-waivers", help="Draft waivers for the failures of this run into a new file."),
+]
+ShardOf = Annotated[
+    str | None, typer.Option("--shard", metavar="I/N", help="Run part I of N; `report merge` joins the parts.")
+]
 FailOn = Annotated[str, typer.Option("--fail-on", help="Which broken clauses shut the gate: must or should.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, max=64, help="Requests under way at once.")]
 Wait = Annotated[
@@ -91,10 +117,20 @@ def run(
     wait: Wait = 0.0,
     token_env: TokenEnv = None,
     principal: Speaker = None,
+    markdown: Markdown = None,
+    summary: Summary = None,
+    annotations: Annotations = None,
+    waivers: WaiversFile = None,
+    write_waivers: WriteWaivers = None,
+    shard: ShardOf = None,
     quiet: Quiet = False,
 ) -> None:
     """Prove the authentication contract of a protected MCP server."""
-    from mcp_auth_contract.cli.running import Outputs, RunOptions, run_and_report
+    from mcp_auth_contract.cli.outputs import Outputs
+    from mcp_auth_contract.cli.running import RunOptions, run_and_report
+
+    if annotations not in (None, "github"):
+        raise typer.BadParameter(f'"{annotations}": write github', param_hint="--annotations")
 
     options = RunOptions(
         select=tuple(select or ()),
@@ -107,8 +143,12 @@ def run(
         wait=wait,
         token_env=token_env,
         principal=principal,
+        waivers=waivers,
+        write_waivers=write_waivers,
+        shard=shard,
     )
-    raise typer.Exit(run_and_report(contract, options, Outputs(json=json, junit=junit, quiet=quiet)))
+    outputs = Outputs(json, junit, markdown, summary, annotations=annotations is not None, quiet=quiet)
+    raise typer.Exit(run_and_report(contract, options, outputs))
 
 
 @app.command()
@@ -138,15 +178,17 @@ def probe(
     deselect: Deselect = None,
     json: Json = None,
     junit: Junit = None,
+    markdown: Markdown = None,
     fail_on: FailOn = "must",
     jobs: Jobs = 4,
     quiet: Quiet = False,
 ) -> None:
     """Look at any server without a contract and without a token: discovery, challenges, metadata, transport."""
-    from mcp_auth_contract.cli.running import Outputs, RunOptions, probe_and_report
+    from mcp_auth_contract.cli.outputs import Outputs
+    from mcp_auth_contract.cli.running import RunOptions, probe_and_report
 
     options = RunOptions(select=tuple(select or ()), deselect=tuple(deselect or ()), jobs=jobs, fail_on=_level(fail_on))
-    raise typer.Exit(probe_and_report(url, options, Outputs(json=json, junit=junit, quiet=quiet)))
+    raise typer.Exit(probe_and_report(url, options, Outputs(json, junit, markdown, quiet=quiet)))
 
 
 @app.command("list")

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Protocol
 
@@ -17,7 +18,8 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.observations import Answer, describe
 from mcp_auth_contract.plan import Case, Plan
 from mcp_auth_contract.probes import Bench, ask
-from mcp_auth_contract.runner import ControlSeen, Report, Run, TargetSeen, reproduction
+from mcp_auth_contract.runner import ControlSeen, Report, Run, TargetSeen, reproduction, sharded
+from mcp_auth_contract.waivers import in_scope, stale_waivers, waive
 from mcp_auth_contract.wire import HttpDoor, Redactor
 
 __all__ = ["EVERY_REVISION", "Context", "carry_out", "demand_answers", "skew_of"]
@@ -53,6 +55,11 @@ async def carry_out(
 ) -> Report:
     options, door = context.options, context.door
     variable = None if options.genuine is None else options.genuine.variable
+    waivers = in_scope(options.waivers, plan, options.selection)
+    shard = None
+    if options.shard is not None:
+        plan, shard = sharded(plan, options.shard)
+    today = datetime.fromtimestamp(options.clock(), UTC).date()
     options.progress.begin(len(plan.cases))
     run = Run(
         ask=lambda question: ask(question, bench),
@@ -73,7 +80,8 @@ async def carry_out(
         run.close(plan.cases, "the run was interrupted")
     with contextlib.suppress(asyncio.CancelledError):
         await bench.close()
-    results = tuple(run.outcomes[case] for case in plan.cases)
+    results = waive([run.outcomes[case] for case in plan.cases], waivers, today)
+    stale = stale_waivers(waivers, results, today, whole=shard is None)
 
     def first(control: ControlSeen) -> tuple[int, bool]:
         """The control call of the main revision comes first, the others in the order of the plan."""
@@ -87,12 +95,14 @@ async def carry_out(
         started=begun,
         duration_s=stopwatch() - context.started,
         results=results,
-        gate=decide(results, fail_on=options.fail_on, interrupted=interrupted),
+        gate=decide(results, fail_on=options.fail_on, interrupted=interrupted, stale=stale),
         controls=tuple(sorted(run.controls.values(), key=first)),
         exchanges={exchange.id: exchange.as_dict() for exchange in door.evidence.exchanges()},
         interrupted=interrupted,
         notes=notes,
         options=() if options.genuine is None else options.genuine.options,
+        waivers=waivers,
+        shard=shard,
     )
 
 

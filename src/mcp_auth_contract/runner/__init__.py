@@ -3,5 +3,20 @@
 from mcp_auth_contract.runner.reproduce import reproduction
 from mcp_auth_contract.runner.result import ControlSeen, Gate, Report, Result, TargetSeen
 from mcp_auth_contract.runner.run import Run
+from mcp_auth_contract.runner.sharding import Shard, ShardSeen, plan_digest, sharded
+from mcp_auth_contract.runner.waiver import Waiver
 
-__all__ = ["ControlSeen", "Gate", "Report", "Result", "Run", "TargetSeen", "reproduction"]
+__all__ = [
+    "ControlSeen",
+    "Gate",
+    "Report",
+    "Result",
+    "Run",
+    "Shard",
+    "ShardSeen",
+    "TargetSeen",
+    "Waiver",
+    "plan_digest",
+    "reproduction",
+    "sharded",
+]

@@ -67,14 +67,20 @@ class LoadedApp:
 
 @contextmanager
 def loaded(
-    name: str, *, folder: Path, env: Mapping[str, str], label: str, redact: Callable[[str], str] = lambda text: text
+    name: str,
+    *,
+    folder: Path,
+    env: Mapping[str, str],
+    label: str,
+    redact: Callable[[str], str] = lambda text: text,
+    keep_output: bool = True,
 ) -> Iterator[LoadedApp]:
     """Import the application `module:attribute`, or call `module:attribute()`, for as long as the block lasts.
 
     During the block `folder` stands first on the module path, `env` is part of the environment, and what is printed
-    is kept as the application's output, because the terminal is the report's; afterwards all is as before. The
-    application's modules are imported afresh each time. Raises ContractError in one line; `redact` cleans what it
-    repeats of an exception. `label` is the contract's name.
+    is kept as the application's output (`keep_output`), because the terminal is the report's; afterwards all is as
+    before. The application's modules are imported afresh each time. Raises ContractError in one line; `redact` cleans
+    what it repeats of an exception. `label` is the contract's name.
     """
     module_name, _, attribute = name.partition(":")
     fault = _Fault(f"{label}: target.app", folder, redact)
@@ -83,8 +89,8 @@ def loaded(
         _environment(env),
         _first_on_path(folder),
         _afresh(module_name, folder),
-        contextlib.redirect_stdout(output),
-        contextlib.redirect_stderr(output),
+        contextlib.redirect_stdout(output) if keep_output else contextlib.nullcontext(),
+        contextlib.redirect_stderr(output) if keep_output else contextlib.nullcontext(),
     ):
         module = _imported(module_name, fault)
         app = _found(module, attribute, name, fault)
@@ -304,8 +310,9 @@ class _Own:
         if package == self._package:
             return True
         names = getattr(sys.modules[name], "__dict__", {})  # read like this, a lazy module stays lazy
-        path = names.get("__path__") or ()
-        path = getattr(path, "_path", path)  # that of a namespace package is computed anew whenever it is iterated
+        path = names.get("__path__")
+        # That of a namespace package is computed anew whenever it is looked at, and fails where its parent is gone.
+        path = () if path is None else getattr(path, "_path", path)
         place = names.get("__file__") or next(iter(path), None)
         if not isinstance(place, str):
             return False
