@@ -21,7 +21,8 @@ from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable
 from mcp_auth_contract.runner import Report
 
-CHECKS = load_builtin()
+CHECKS = [check for check in load_builtin() if check.core or not check.id.startswith("token-")]
+"""A hostile server answers each of the many tokens alike, so the tokens of the core stand for all of them."""
 
 CONTRACT = """
 [target]

@@ -17,7 +17,7 @@ from mcp_auth_contract.model import (
     outcome_name,
 )
 
-__all__ = ["ControlSeen", "Gate", "Report", "Result", "TargetSeen"]
+__all__ = ["ControlSeen", "Coverage", "Gate", "Report", "Result", "TargetSeen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,19 @@ class TargetSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """One kind of primitive that the server lists: how many, how many of them are in the contract, and the others.
+
+    `kind` is tools, resources, templates or prompts.
+    """
+
+    kind: str
+    listed: int
+    covered: int
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """The decision: open, or shut with a reason per line. `binding` are the levels whose failures shut it."""
 
@@ -95,7 +108,8 @@ class Gate:
 class Report:
     """Everything a report format may tell. `exchanges` are redacted, by id; `interrupted` names what cut the run.
 
-    `options` are what a command line that repeats the run has to say besides the contract.
+    `options` are what a command line that repeats the run has to say besides the contract. `coverage` is empty where
+    the server's lists were not looked at.
     """
 
     kit_version: str
@@ -110,6 +124,7 @@ class Report:
     interrupted: bool = False
     notes: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
