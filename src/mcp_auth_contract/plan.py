@@ -1,6 +1,7 @@
 """The plan: every check expanded over the contract into cases, before anything is sent."""
 
 import fnmatch
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -8,21 +9,38 @@ from mcp_auth_contract.catalogue import FAMILIES, Axis, Check, Need, ScopeChoice
 from mcp_auth_contract.contract import (
     Contract,
     Operation,
+    Ways,
+    accesses,
     control_operation,
     implying,
+    no_access,
     operations,
     principal_for,
+    satisfies,
 )
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Effect, OperationKind, Revision
 from mcp_auth_contract.probes import Question
+from mcp_auth_contract.probes.bypass_words import bypass_asks
 from mcp_auth_contract.probes.vocabulary import PROBES
 from mcp_auth_contract.tokens.defects import DEFECTS
 
-__all__ = ["Base", "Case", "Plan", "Selection", "make_anonymous_plan", "make_plan"]
+__all__ = ["UNKNOWN_SCOPES", "Base", "Case", "Plan", "Selection", "make_anonymous_plan", "make_plan"]
 
 _STATELESS_METHODS = frozenset({"server/discover"})
 _STATEFUL_METHODS = frozenset({"initialize", "ping"})
+UNKNOWN_SCOPES = frozenset({"openid", "unknown:probe"})
+"""Scopes that a token may hold besides those of the contract: one of OpenID Connect, and one that nobody knows."""
+
+_RECORD_WAYS = {
+    "audit": Ways.READERS,
+    "cursor": Ways.CURSORS,
+    "missing_record": Ways.UNSHARED,
+    "record_write": Ways.WRITES,
+    "repeated_write": Ways.KEYED,
+}
+"""The ways that a probe with only one kind of them is about."""
+_RECORD_WRITES = frozenset({"record_write", "repeated_write"})
 _ANONYMOUS = Operation(kind=OperationKind.TOOL, name="tools/list")
 
 
@@ -207,7 +225,21 @@ class _Expansion:
         ]
         if not cases and any(token in DEFECTS for token in check.tokens):
             yield Case(check.id, check, None, None, settled=self._meaningless())
+        elif not cases and (nothing := self._nothing_there()):
+            yield Case(check.id, check, None, None, settled=nothing)
         yield from cases
+
+    def _nothing_there(self) -> str | None:
+        """Why a check over scopes has no case; None for one whose absence needs no word."""
+        if self.check.over is Axis.RECORDS:
+            return "; ".join(no_access(self.contract, ways) for ways in self._ways())
+        if self.check.over is Axis.IMPLIED_SCOPES:
+            return "no scope that an operation needs is part of another one (policy.implies)"
+        if self.check.over is Axis.FREE_OPERATIONS:
+            return "every operation of the contract needs a scope"
+        if self.check.scopes is ScopeChoice.UNRELATED:
+            return "no operation of the contract that this could be asked of needs a scope"
+        return None
 
     def _meaningless(self) -> str:
         if self.contract.issuer.tokens == "opaque":
@@ -217,6 +249,8 @@ class _Expansion:
     def _unmet(self) -> str | None:
         claims = self.contract.claims
         needs = self.check.needs
+        if Need.AUDIT in needs and self.contract.audit is None:
+            return "the contract names no audit log"
         if Need.SUBJECT in needs and claims.subject not in claims.required:
             return f'claims.required does not name the subject claim "{claims.subject}"'
         if Need.TENANT in needs and claims.tenant not in claims.required:
@@ -226,6 +260,10 @@ class _Expansion:
             return 'the tokens are opaque (issuer.tokens = "opaque")'
         if Need.OPAQUE in needs and not opaque:
             return 'the tokens are JWTs (issuer.tokens = "jwt")'
+        if Need.TOOL_CHALLENGE in needs and self.contract.policy.challenge == "http":
+            return 'refusals are HTTP statuses here (policy.challenge = "http")'
+        if Need.TOOL_CHALLENGE in needs and not any(tool.scopes != () for tool in self.contract.tools):
+            return "the contract declares no protected tool"
         if Need.RSA in needs and self.contract.issuer.algorithms[0] not in ("RS256", "PS256"):
             return f"the issuer signs with {self.contract.issuer.algorithms[0]}, not with an RSA key"
         return None
@@ -235,27 +273,71 @@ class _Expansion:
         question = Question(self.check.probe)
         if self.check.probe == "parity":
             question = replace(question, operation=control, principal=principal_for(self.contract, control))
+        if self.check.probe == "surface":
+            principal = principal_for(self.contract, control)
+            question = replace(question, revision=self.revisions[0], principal=principal, scopes=self._every())
         base = self._base(self.revisions[0], control) if Need.CONTROL in self.check.needs else None
         return Case(self.check.id, self.check, None, question, base)
 
     def _on(self, revision: Revision) -> Iterator[Case]:
         check = self.check
+        if check.over is Axis.RECORDS:
+            yield from self._records(revision)
+            return
         if check.over is Axis.CONTROL:
             yield from self._about(revision, control_operation(self.contract), None)
             return
+        if check.over is Axis.FREE_OPERATIONS:
+            for operation in operations(self.contract):
+                if not operation.scopes:
+                    yield from self._about(revision, operation, None)
+            return
         guarded = [operation for operation in operations(self.contract) if not operation.public]
+        if Need.TOOL_CHALLENGE in check.needs:
+            guarded = [operation for operation in guarded if operation.kind is OperationKind.TOOL]
         for operation in guarded:
-            if check.over is Axis.OPERATIONS:
+            if check.over is Axis.IMPLIED_SCOPES:
+                for broad in sorted(self._broader(operation)):
+                    yield from self._about(revision, operation, broad)
+            elif check.over is Axis.OPERATIONS:
                 yield from self._about(revision, operation, None)
             else:
                 for scope in operation.scopes:
                     yield from self._about(revision, operation, scope)
 
+    def _ways(self) -> tuple[Ways, ...]:
+        return tuple(Ways(word) for word in self.check.variants) or (_RECORD_WAYS[self.check.probe],)
+
+    def _records(self, revision: Revision) -> Iterator[Case]:
+        """One case for each way of a principal to a record; the probe brings its controls along."""
+        check, known = self.check, Counter[str]()
+        writes = check.probe in _RECORD_WRITES and not self.contract.policy.writes
+        for access in (access for ways in self._ways() for access in accesses(self.contract, ways)):
+            question = Question(
+                check.probe,
+                revision=revision,
+                operation=access.operation,
+                principal=access.principal,
+                token="good",  # noqa: S106  the name of the unbroken token
+                scopes=access.scopes,
+                owner=access.owner,
+                record=access.record,
+            )
+            label = f"{access.record or access.owner}:{access.principal}:{access.operation.name}"
+            known[label] += 1
+            # The same tool may lead to a record with other arguments.
+            label = label if known[label] == 1 else f"{label}:{known[label]}"
+            settled = "the contract allows no writes (policy.writes = false)" if writes else None
+            yield Case(f"{check.id}[{label}]", check, revision, question, settled=settled)
+
     def _about(self, revision: Revision, operation: Operation, missing: str | None) -> Iterator[Case]:
         check = self.check
-        if check.scopes is ScopeChoice.NONE and not operation.scopes:
+        scopeless = (ScopeChoice.NONE, ScopeChoice.UNRELATED, ScopeChoice.SUPERSET)
+        if check.scopes in scopeless and not operation.scopes and check.over is not Axis.FREE_OPERATIONS:
             return
         settled = None
+        if Need.TOOL_CHALLENGE in check.needs and check.probe == "call" and operation.kind is not OperationKind.TOOL:
+            settled = f"a challenge in a tool result is no answer to a {operation.kind} request"
         if operation.effect is Effect.WRITE and not self.contract.policy.writes:
             settled = "the contract allows no writes (policy.writes = false)"
         base = self._base(revision, operation) if Need.CONTROL in check.needs else None
@@ -280,7 +362,8 @@ class _Expansion:
         return replace(question, token=self.check.twin, variant=variant or None, carrier="bearer", tries=1)
 
     def _base(self, revision: Revision, operation: Operation, *, principal_scopes: bool = False) -> Base:
-        exact = self.check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES) and not principal_scopes
+        every = (Axis.OPERATIONS, Axis.MISSING_SCOPES, Axis.IMPLIED_SCOPES)
+        exact = self.check.over in every and not principal_scopes
         return Base(
             Question(
                 "call",
@@ -310,6 +393,8 @@ class _Expansion:
         for word in check.variants or ("",):
             if check.probe == "method" and not _method_exists(word, revision):
                 continue
+            if check.probe == "bypass" and not bypass_asks(word, operation.kind, revision):
+                continue
             for token in check.tokens or ("none",):
                 for variant in self.variants(token) if token in DEFECTS else ("",):
                     for carrier in check.carriers or ("bearer",):
@@ -328,8 +413,23 @@ class _Expansion:
             case ScopeChoice.NONE:
                 return frozenset()
             case ScopeChoice.MISSING:
-                every = {scope for each in operations(self.contract) for scope in each.scopes}
-                return frozenset(every - implying(self.contract, missing or ""))
+                return self._every() - implying(self.contract, missing or "")
+            case ScopeChoice.SUPERSET:
+                return self._every() | UNKNOWN_SCOPES
+            case ScopeChoice.BROADER:
+                broad = frozenset({missing or ""})
+                return broad | {one for one in operation.scopes if not satisfies(self.contract, broad, (one,))}
+            case ScopeChoice.UNRELATED:
+                return self._every().difference(*(implying(self.contract, one) for one in operation.scopes))
+
+    def _every(self) -> frozenset[str]:
+        """Every scope that an operation of the contract needs."""
+        return frozenset(scope for each in operations(self.contract) for scope in each.scopes)
+
+    def _broader(self, operation: Operation) -> set[str]:
+        """The scopes that imply one of an operation's, and are none of them."""
+        wider = set[str]().union(*(implying(self.contract, one) for one in operation.scopes))
+        return wider - set(operation.scopes)
 
 
 def _method_exists(word: str, revision: Revision) -> bool:
@@ -339,10 +439,12 @@ def _method_exists(word: str, revision: Revision) -> bool:
 
 def _anonymous(check: Check, revisions: tuple[Revision, ...]) -> Iterator[Case]:
     """The cases of one check that need neither contract nor token."""
+    if Need.TOOL_CHALLENGE in check.needs:  # nothing says whether the server challenges in results
+        return
     tokenless = not check.tokens or "none" in check.tokens
     if Need.CONTROL in check.needs or not tokenless or check.carriers or check.probe in ("session_end", "parity"):
         return
-    if check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES):
+    if check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES, Axis.RECORDS):
         return
     if not any(check.applies_to(revision) for revision in revisions):
         return

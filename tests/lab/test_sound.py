@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.lab_runs import CHECKS, OPAQUE, run_lab
+from lab.lab_runs import CHECKS, EDITS, run_lab
 from mcp_auth_contract.execute import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.lab.variants import Variant
@@ -36,23 +36,6 @@ def test_the_sound_server_passes_everything_in_each_revision(
 def test_the_sound_server_passes_everything_on_every_revision_at_once(issuer: EmbeddedIssuer) -> None:
     report = run_lab(issuer, options=Options(checks=CHECKS, environ={}, every_revision=True))
     assert blemishes(report) == []
-
-
-_DISCOVERY = ("initialize", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list")
-_PUBLIC = [*_DISCOVERY, "server/discover"]
-_SINCE_2025_11_25 = ("[target]", '[target]\nrevisions = ["2026-07-28", "2025-11-25"]')
-
-EDITS: dict[Variant, list[tuple[str, str]]] = {
-    # Revision 2025-06-18 knows the path-inserted location only, so these are legal in newer revisions alone.
-    Variant.ROOT_METADATA: [_SINCE_2025_11_25],
-    Variant.HEADER_ONLY_METADATA: [_SINCE_2025_11_25],
-    Variant.SCP_LIST: [("[claims]", '[claims]\nscope = "scp"\nscope_format = "list"')],
-    Variant.PUBLIC_DISCOVERY: [("public = []", f"public = {_PUBLIC}")],
-    Variant.TOOL_CHALLENGE: [("public = []", f'challenge = "tool"\npublic = {_PUBLIC}')],
-    Variant.OPAQUE: [*OPAQUE],
-    Variant.ANY_TYP: [("[claims]", '[claims]\ntyp = "JWT"')],
-}
-"""What a contract has to say about a variant; a contract tells the truth about its server."""
 
 
 @pytest.mark.parametrize("variant", Variant)

@@ -18,11 +18,13 @@ COMMON = {
     "prm-resource-name": "neither example sets a display name",
     "scope-challenge-names-missing": "the 403 of the base scope has no scope parameter",
     "token-typ-other-kind-refused": "no verifier looks at typ unless it is told to",
-    "scope-missing-403": "scopes of single tools are checked inside the tool, too late for an HTTP status",
 }
 
 EXPECTED = {
-    "mcp_sdk": COMMON,
+    "mcp_sdk": {
+        **COMMON,
+        "scope-missing-403": "scopes of single tools are checked inside the tool, too late for an HTTP status",
+    },
     "fastmcp": {
         **COMMON,
         "prm-issuer-identical": "RemoteAuthProvider takes AnyHttpUrl, which adds a slash to an issuer without a path",

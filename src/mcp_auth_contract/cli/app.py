@@ -39,7 +39,11 @@ ContractFile = Annotated[
 ]
 Select = Annotated[
     list[str] | None,
-    typer.Option("--select", help="Only these checks: an id, a family, a case or a pattern. May be repeated."),
+    typer.Option(
+        "--select",
+        help="Only these checks: an id, a family, a case or a pattern. Case ids name tools, scopes, principals and "
+        "records, so '*[update_invoice*' is all about one tool, '*bob*' all about one principal. May be repeated.",
+    ),
 ]
 Deselect = Annotated[list[str] | None, typer.Option("--deselect", help="All but these checks. May be repeated.")]
 Scenarios = Annotated[

@@ -15,10 +15,10 @@ from mcp_auth_contract.execute.options import Options
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.judges import Facts
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.observations import Answer, describe
+from mcp_auth_contract.observations import Answer, SurfaceObserved, describe
 from mcp_auth_contract.plan import Case, Plan
 from mcp_auth_contract.probes import Bench, ask
-from mcp_auth_contract.runner import ControlSeen, Report, Run, TargetSeen, reproduction, sharded
+from mcp_auth_contract.runner import ControlSeen, Coverage, Report, Run, TargetSeen, reproduction, sharded
 from mcp_auth_contract.waivers import in_scope, stale_waivers, waive
 from mcp_auth_contract.wire import HttpDoor, Redactor
 
@@ -103,6 +103,17 @@ async def carry_out(
         options=() if options.genuine is None else options.genuine.options,
         waivers=waivers,
         shard=shard,
+        coverage=_coverage(run.observed(SurfaceObserved)),
+    )
+
+
+def _coverage(observed: SurfaceObserved | None) -> tuple[Coverage, ...]:
+    """Return how much of what the server lists is in the contract; nothing where a list did not end."""
+    if observed is None or not all(kind.complete for kind in observed.kinds):
+        return ()
+    return tuple(
+        Coverage(kind.kind, len(kind.listed), len(kind.listed) - len(kind.undeclared), kind.undeclared)
+        for kind in observed.kinds
     )
 
 

@@ -54,6 +54,7 @@ def merge_shards(parts: Sequence[tuple[str, Report]], order: Sequence[str] = ())
         interrupted=interrupted,
         notes=tuple(dict.fromkeys(note for report in ordered for note in report.notes)),
         shard=None,
+        coverage=next((report.coverage for report in ordered if report.coverage), ()),
         requests=sum(report.sent for report in ordered),
     )
 

@@ -13,6 +13,7 @@ from mcp_auth_contract.lab import protocol as _protocol
 from mcp_auth_contract.lab import records as _records
 from mcp_auth_contract.lab import scopes as _scopes
 from mcp_auth_contract.lab import sessions as _sessions
+from mcp_auth_contract.lab import upstream as _upstream
 from mcp_auth_contract.lab import verification as _verification
 
 __all__ = ["SOUND", "Behaviour"]
@@ -34,6 +35,7 @@ class Behaviour:
     protocol: _protocol.Protocol = _protocol.SOUND
     isolation: _records.Isolation = _records.SOUND
     listing: _methods.Listing = _methods.SOUND
+    upstream: _upstream.Upstream = _upstream.SOUND
 
 
 SOUND = Behaviour()

@@ -10,8 +10,8 @@ from mcp_auth_contract.lab.incoming import Incoming
 from mcp_auth_contract.lab.methods import CAPABILITIES, SERVER, perform
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.refusal import HttpRefused, RpcRefused
-from mcp_auth_contract.lab.scopes import authorize
-from mcp_auth_contract.lab.sessions import Session
+from mcp_auth_contract.lab.scopes import authorize, operations_of
+from mcp_auth_contract.lab.sessions import Listener, Session
 from mcp_auth_contract.lab.streams import OpenStream
 from mcp_auth_contract.model import Revision
 
@@ -38,7 +38,7 @@ def answer(lab: "Lab", incoming: Incoming, message: object, principal: Principal
         return _batch(lab, message, acting)
     if not isinstance(message, dict):
         return _invalid("not a JSON-RPC message")
-    return _single(lab, message, acting)
+    return _single(lab, incoming, message, acting, session)
 
 
 def _invalid(reason: str) -> Response:
@@ -86,7 +86,9 @@ def _revision(lab: "Lab", incoming: Incoming, session: Session | None) -> Revisi
     return Revision(known) if known else Revision.R2025_03_26
 
 
-def _single(lab: "Lab", message: Mapping[str, Any], principal: Principal) -> Response:
+def _single(
+    lab: "Lab", incoming: Incoming, message: Mapping[str, Any], principal: Principal, session: Session | None
+) -> Response:
     if message.get("jsonrpc") != "2.0":
         return _invalid("not a JSON-RPC 2.0 message")
     if rpc.is_response(message):
@@ -98,8 +100,25 @@ def _single(lab: "Lab", message: Mapping[str, Any], principal: Principal) -> Res
         return Response(status_code=202)
     if not rpc.is_request_id(message["id"]):
         return _invalid("a request needs an id that is a string or an integer")
-    authorize(lab.behaviour.scopes, principal, method, rpc.params_of(message))
-    return lab.behaviour.protocol.legacy_answer([run(lab, message, principal)], False, {})
+    try:
+        authorize(lab.behaviour.scopes, principal, *lab.behaviour.protocol.asked(incoming, message))
+    except RpcRefused as refused:
+        error = rpc.error_message(message["id"], refused.code, refused.message, refused.detail)
+        return lab.behaviour.protocol.legacy_answer([error], False, {})
+    answered = run(lab, message, principal)
+    if session is not None and method == "tools/call" and "result" in answered:
+        _tell(lab, session, message, answered["result"])
+    return lab.behaviour.protocol.legacy_answer([answered], False, {})
+
+
+def _tell(lab: "Lab", session: Session, message: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+    """Log the call on the session's streams, for a host that shows what its tools did."""
+    params = rpc.params_of(message)
+    needed = frozenset[str]().union(
+        *(lab.behaviour.scopes.required(one) for one in operations_of(message["method"], params))
+    )
+    said = {"level": "info", "logger": "lab", "data": {"tool": params.get("name"), "result": result}}
+    lab.sessions.publish(session, {"jsonrpc": "2.0", "method": "notifications/message", "params": said}, needed)
 
 
 def _batch(lab: "Lab", messages: list[Any], principal: Principal) -> Response:
@@ -109,11 +128,17 @@ def _batch(lab: "Lab", messages: list[Any], principal: Principal) -> Response:
         if not isinstance(one, dict) or one.get("jsonrpc") != "2.0" or one.get("method") == "initialize":
             return _invalid("an element of the batch is not a message that may stand there")
         if isinstance(one.get("method"), str) and rpc.is_request_id(one.get("id")):
-            authorize(lab.behaviour.scopes, principal, one["method"], rpc.params_of(one))
             requests.append(one)
+    unknown: dict[Any, dict[str, Any]] = {}
+    for one in lab.behaviour.scopes.batched(requests):
+        try:
+            authorize(lab.behaviour.scopes, principal, one["method"], rpc.params_of(one))
+        except RpcRefused as refused:
+            unknown[one["id"]] = rpc.error_message(one["id"], refused.code, refused.message, refused.detail)
     if not requests:
         return Response(status_code=202)
-    return lab.behaviour.protocol.legacy_answer([run(lab, one, principal) for one in requests], True, {})
+    answers = [unknown.get(one["id"]) or run(lab, one, principal) for one in requests]
+    return lab.behaviour.protocol.legacy_answer(answers, True, {})
 
 
 def run(lab: "Lab", message: Mapping[str, Any], principal: Principal) -> dict[str, Any]:
@@ -126,7 +151,7 @@ def run(lab: "Lab", message: Mapping[str, Any], principal: Principal) -> dict[st
             return rpc.error_message(request_id, rpc.INVALID_PARAMS, "no such level")
         return rpc.result_message(request_id, {})
     try:
-        result = perform(lab.context(principal, rpc.RESOURCE_NOT_FOUND), method, params)
+        result = perform(lab.context(principal, rpc.RESOURCE_NOT_FOUND), lab.behaviour.protocol.spelt(method), params)
     except RpcRefused as refused:
         return rpc.error_message(request_id, refused.code, refused.message, refused.detail)
     return rpc.result_message(request_id, result)
@@ -141,7 +166,17 @@ def stream(lab: "Lab", incoming: Incoming, principal: Principal) -> Response:
     accept = incoming.header("accept") or ""
     if "text/event-stream" not in accept and "*/*" not in accept:
         raise HttpRefused(406, "a stream is text/event-stream")
-    return OpenStream(seconds=lab.remaining(principal))
+    if session is None:
+        return OpenStream(seconds=lab.remaining(principal))
+    listener = Listener(principal)
+    for text in lab.sessions.missed(session, principal, incoming.header("last-event-id")):
+        listener.waiting.put_nowait(text)
+    session.listeners.append(listener)
+    return OpenStream(
+        seconds=lab.remaining(principal),
+        waiting=listener.waiting,
+        closed=lambda: session.listeners.remove(listener),
+    )
 
 
 def end(lab: "Lab", incoming: Incoming, principal: Principal) -> Response:

@@ -37,10 +37,12 @@ _PROMPT = "summarise_invoice"
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Steps: which tools a caller is shown, and how many on a page (None: all)."""
+    """Steps: which tools a caller is shown and how they are described, and how many on a page (None: all)."""
 
     shown: Callable[[Principal, Tool], bool]
+    described: Callable[[Tool], dict[str, Any]]
     page: int | None = None
+    besides: tuple[Tool, ...] = ()
 
 
 def everything_shown(_principal: Principal, _tool: Tool) -> bool:
@@ -48,7 +50,7 @@ def everything_shown(_principal: Principal, _tool: Tool) -> bool:
     return True
 
 
-SOUND = Listing(shown=everything_shown)
+SOUND = Listing(shown=everything_shown, described=Tool.describe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,13 @@ class Context:
 
 
 def _tools_list(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
-    tools = [tool.describe() for tool in TOOLS.values() if context.listing.shown(context.principal, tool)]
+    listing = context.listing
+    offered = (*TOOLS.values(), *listing.besides)
+    tools = [listing.described(tool) for tool in offered if listing.shown(context.principal, tool)]
     start = context.ledger.page_offset(context.principal, "tools/list", params.get("cursor"))
     if start is None:
         raise RpcRefused(rpc.INVALID_PARAMS, "the cursor is not valid")
-    size = context.listing.page or len(tools)
+    size = listing.page or len(tools)
     page: dict[str, Any] = {"tools": tools[start : start + size]}
     if start + size < len(tools):
         page["nextCursor"] = context.ledger.page_token(context.principal, "tools/list", start + size)

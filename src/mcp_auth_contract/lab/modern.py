@@ -60,7 +60,8 @@ def _answer(lab: "Lab", incoming: Incoming, message: Mapping[str, Any], principa
     _check_envelope(lab, incoming, message)
     lab.behaviour.protocol.mirrored(incoming, message)
     params = rpc.params_of(message)
-    authorize(lab.behaviour.scopes, principal, method, params)
+    authorize(lab.behaviour.scopes, principal, *lab.behaviour.protocol.asked(incoming, message))
+    method = lab.behaviour.protocol.spelt(method)
     if method == "subscriptions/listen":
         return _listen(lab, request_id, params, principal)
     result = _discover(lab) if method == "server/discover" else perform(_context(lab, principal), method, params)

@@ -1,4 +1,4 @@
-"""The six tools: what they are called with, which scopes they need, what they answer."""
+"""The eight tools: what they are called with, which scopes they need, what they answer."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -97,7 +97,7 @@ def _list(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) ->
     start = ledger.page_offset(principal, Way.LIST, arguments.get("cursor"))
     if start is None:
         return tool_error("the cursor is not valid")
-    invoices = list(ledger.visible(principal, Way.LIST))
+    invoices = list(ledger.page_of(principal, arguments.get("cursor")))
     page = invoices[start : start + _PAGE]
     listed: dict[str, Any] = {"invoices": [invoice_json(one) for one in page]}
     if start + _PAGE < len(invoices):
@@ -119,12 +119,21 @@ def _export(ledger: Ledger, principal: Principal, _arguments: Mapping[str, Any])
 
 
 def _update(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    changed = ledger.update(principal, arguments["invoice_id"], arguments["amount"])
+    changed = ledger.update(principal, arguments["invoice_id"], arguments["amount"], arguments.get("idempotency_key"))
     return _result(invoice_json(changed)) if changed else tool_error("not found")
 
 
 def _whoami(_ledger: Ledger, principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
     return _result({"subject": principal.subject, "tenant": principal.tenant, "scopes": sorted(principal.scopes)})
+
+
+def _approve(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    found = ledger.find(principal, arguments["invoice_id"], Way.UPDATE)
+    return _result({**invoice_json(found), "approved": True}) if found else tool_error("not found")
+
+
+def _currencies(_ledger: Ledger, _principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return _result({"currencies": ["CHF", "EUR", "USD"]})
 
 
 _READ, _ID = frozenset({READ}), {"invoice_id": "string"}
@@ -150,9 +159,19 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
                 "Change the amount of one of your invoices",
                 frozenset({WRITE}),
                 _update,
-                {**_ID, "amount": "integer"},
+                {**_ID, "amount": "integer", "idempotency_key": "string"},
+                frozenset({"idempotency_key"}),
                 read_only=False,
             ),
+            Tool(
+                "approve_invoice",
+                "Read one of your invoices and approve it",
+                frozenset({READ, WRITE}),
+                _approve,
+                _ID,
+                read_only=False,
+            ),
+            Tool("list_currencies", "List the currencies of invoices", frozenset(), _currencies, {}),
         )
     }
 )

@@ -1,5 +1,14 @@
 """Everything that a probe may return."""
 
+from mcp_auth_contract.observations.identity import IdentityObserved, ListingsObserved
+from mcp_auth_contract.observations.isolation import (
+    AuditObserved,
+    CursorObserved,
+    MissingObserved,
+    RecordObserved,
+    WriteObserved,
+)
+from mcp_auth_contract.observations.leaks import ExchangesObserved, UpstreamObserved
 from mcp_auth_contract.observations.observed import (
     AuthorizationServersObserved,
     CallObserved,
@@ -9,18 +18,38 @@ from mcp_auth_contract.observations.observed import (
     ResourceMetadataObserved,
     SessionEndObserved,
 )
+from mcp_auth_contract.observations.scopes import BypassObserved, RoundsObserved, SurfaceObserved
+from mcp_auth_contract.observations.sessions import CacheScopeObserved, SessionIdsObserved, SessionObserved
 from mcp_auth_contract.observations.timeline import LeewayObserved, TimelineObserved
+from mcp_auth_contract.observations.tool_challenges import ToolPointersObserved, ToolSchemesObserved
 
 __all__ = ["Observation"]
 
 Observation = (
-    AuthorizationServersObserved
+    AuditObserved
+    | AuthorizationServersObserved
+    | BypassObserved
+    | CacheScopeObserved
     | CallObserved
+    | CursorObserved
     | DoorObserved
+    | ExchangesObserved
+    | IdentityObserved
     | LeewayObserved
+    | ListingsObserved
+    | MissingObserved
     | ParityObserved
     | PreflightObserved
+    | RecordObserved
     | ResourceMetadataObserved
+    | RoundsObserved
     | SessionEndObserved
+    | SessionIdsObserved
+    | SessionObserved
+    | SurfaceObserved
     | TimelineObserved
+    | ToolPointersObserved
+    | ToolSchemesObserved
+    | UpstreamObserved
+    | WriteObserved
 )

@@ -92,6 +92,8 @@ class GenuineMinter(Minter):
             return _OWN_ISSUER
         if question.probe == "leeway":
             return _CHANGED_CLAIM
+        if question.owner not in (None, self.holder) or question.probe == "identity":
+            return _OTHER_PRINCIPAL
         held = question if question.principal is None else replace(question, principal=self.holder)
         if question.token == "none":  # noqa: S105  the absence of a token
             return replace(held, scopes=None)

@@ -132,6 +132,15 @@ class ControlV1(_Part):
     observed: str
 
 
+class CoverageV1(_Part):
+    """How much of what the server lists the contract names."""
+
+    kind: Literal["tools", "resources", "templates", "prompts"]
+    listed: int
+    covered: int
+    missing: list[str] = Field(description="What the server lists and the contract does not name.")
+
+
 class ReportV1(_Part):
     """A whole run. Fields are added, never renamed or removed, within version 1."""
 
@@ -146,6 +155,9 @@ class ReportV1(_Part):
     gate: GateV1
     counts: CountsV1
     controls: list[ControlV1]
+    coverage: list[CoverageV1] = Field(
+        default=[], description="The server's surface by kind; empty where its lists were not looked at."
+    )
     results: list[ResultV1]
     exchanges: dict[str, dict[str, Any]] = Field(description="Redacted HTTP exchanges by id.")
     requests: int | None = Field(default=None, description="How many were made, cited or not.")
@@ -234,6 +246,15 @@ def render_json(report: Report) -> str:
                         "observed": control.observed,
                     }
                     for control in report.controls
+                ],
+                "coverage": [
+                    {
+                        "kind": kind.kind,
+                        "listed": kind.listed,
+                        "covered": kind.covered,
+                        "missing": list(kind.missing),
+                    }
+                    for kind in report.coverage
                 ],
                 "results": [_result(result) for result in report.results],
                 "exchanges": _cited(report),

@@ -10,7 +10,7 @@ from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
 from mcp_auth_contract.reports.json_v1 import ReportV1, ResultV1
-from mcp_auth_contract.runner.result import ControlSeen, Gate, Report, Result, TargetSeen
+from mcp_auth_contract.runner.result import ControlSeen, Coverage, Gate, Report, Result, TargetSeen
 from mcp_auth_contract.runner.sharding import ShardSeen
 from mcp_auth_contract.runner.waiver import Waiver
 
@@ -68,6 +68,7 @@ def _report(told: ReportV1, known: Mapping[str, Check]) -> Report:
         interrupted=told.interrupted,
         notes=tuple(told.notes),
         options=tuple(told.options),
+        coverage=tuple(Coverage(one.kind, one.listed, one.covered, tuple(one.missing)) for one in told.coverage),
         requests=told.requests,
         waivers=waivers,
         shard=None if told.shard is None else ShardSeen(told.shard.index, told.shard.of, told.shard.plan),

@@ -11,12 +11,15 @@ from rich.text import Text
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable, Pass
 from mcp_auth_contract.reports.plain import printable
-from mcp_auth_contract.runner.result import Report, Result
+from mcp_auth_contract.runner.result import Coverage, Report, Result
 
 __all__ = ["print_report"]
 
 _SHOWN = 4
 """Cases shown for one broken check; the rest are counted, the JSON report has them all."""
+
+_NAMED = 8
+"""Names told of what the contract does not have."""
 
 _HEAD = 10
 _LABEL = 9
@@ -101,6 +104,8 @@ def _head(report: Report, console: Console) -> None:
         state = "accepted" if control.held else "NOT ACCEPTED, so no refusal can be believed"
         text = f"{control.operation} as {control.principal}, MCP {control.revision}: {state} ({control.observed})"
         say("control", text, "" if control.held else "bold red")
+    if report.coverage:
+        say("surface", _surface(report.coverage), "yellow" if any(kind.missing for kind in report.coverage) else "")
     for note in report.notes:
         say("note", note)
     if report.shard is not None:
@@ -125,6 +130,15 @@ def _head(report: Report, console: Console) -> None:
 
 def _many(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _surface(coverage: Sequence[Coverage]) -> str:
+    """Say how much of what the server lists is in the contract, as in "7 of 8 tools …; not in it: x"."""
+    counted = ", ".join(f"{kind.covered} of {kind.listed} {kind.kind}" for kind in coverage if kind.listed)
+    missing = [name for kind in coverage for name in kind.missing]
+    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    without = f"; not in it: {', '.join(missing[:_NAMED])}{more}" if missing else ""
+    return f"{counted} of the server are in the contract{without}" if counted else "the server lists nothing"
 
 
 def _levels(report: Report) -> str:

@@ -19,7 +19,7 @@ from mcp_auth_contract.model import (
 from mcp_auth_contract.runner.sharding import ShardSeen
 from mcp_auth_contract.runner.waiver import Waiver
 
-__all__ = ["ControlSeen", "Gate", "Report", "Result", "TargetSeen"]
+__all__ = ["ControlSeen", "Coverage", "Gate", "Report", "Result", "TargetSeen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,19 @@ class TargetSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """One kind of primitive that the server lists: how many, how many of them are in the contract, and the others.
+
+    `kind` is tools, resources, templates or prompts.
+    """
+
+    kind: str
+    listed: int
+    covered: int
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """The decision: open, or shut with a reason per line. `binding` are the levels whose failures shut it.
 
@@ -104,8 +117,9 @@ class Report:
     """Everything a report format may tell. `exchanges` are redacted, by id; `interrupted` names what cut the run.
 
     `options` are what a command line that repeats the run has to say besides the contract. `waivers` are all that the
-    run was given; `shard` is the part of the plan that it ran, None for the whole.
-    `requests` is how many were made where `exchanges` holds but those that a result cites.
+    run was given; `shard` is the part of the plan that it ran, None for the whole. `requests` is how many were made
+    where `exchanges` holds but those that a result cites. `coverage` is empty where the server's lists were not looked
+    at.
     """
 
     kit_version: str
@@ -120,6 +134,7 @@ class Report:
     interrupted: bool = False
     notes: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     shard: ShardSeen | None = None
     requests: int | None = None

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 from mcp_auth_contract.contract.faults import nearest
 from mcp_auth_contract.errors import ContractError, Unreachable
@@ -34,9 +34,11 @@ _MAKERS = ("http_app", "streamable_http_app", "asgi_app")
 
 
 class _Output(io.TextIOBase):
-    """Keeps the end of what is printed to it."""
+    """Keeps the end of what is printed to it, and hands it on to where it went before, if that is given."""
 
-    def __init__(self) -> None:
+    def __init__(self, through: TextIO | None = None) -> None:
+        super().__init__()
+        self._through = through
         self._parts: deque[str] = deque(maxlen=_KEPT_PARTS)
 
     def writable(self) -> bool:
@@ -44,7 +46,13 @@ class _Output(io.TextIOBase):
 
     def write(self, text: str) -> int:
         self._parts.append(text[-_KEPT_OF_PART:])
+        if self._through is not None:
+            self._through.write(text)
         return len(text)
+
+    def flush(self) -> None:
+        if self._through is not None:
+            self._through.flush()
 
     @property
     def text(self) -> str:
@@ -58,11 +66,12 @@ class LoadedApp:
     app: AsgiApp
     state: dict[str, Any] = field(default_factory=dict)
     _written: _Output = field(default_factory=_Output, repr=False)
+    _errors: _Output = field(default_factory=_Output, repr=False)
 
     @property
     def output(self) -> str:
         """The end of what it wrote to stdout and stderr."""
-        return self._written.text
+        return self._written.text + self._errors.text
 
 
 @contextmanager
@@ -96,6 +105,14 @@ def loaded(
         app = _found(module, attribute, name, fault)
         _demand_asgi(app, name, fault)
         yield LoadedApp(app, _written=output)
+
+
+@contextmanager
+def overheard(app: AsgiApp) -> Iterator[LoadedApp]:
+    """Keep a copy of what this process prints during the block as the output of an application made elsewhere."""
+    output, errors = _Output(sys.stdout), _Output(sys.stderr)
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        yield LoadedApp(app, _written=output, _errors=errors)
 
 
 @asynccontextmanager

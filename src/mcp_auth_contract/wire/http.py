@@ -160,7 +160,7 @@ class HttpDoor:
         finally:
             await attempt.progress.close_unfinished()
         received = attempt.received(exchange, self.redactor)
-        self._record(attempt, received.answer, started, stopwatch() - begun)
+        self._record(attempt, received.answer, started, stopwatch() - begun, received.leaked)
         return received
 
     async def _converse(self, attempt: Attempt) -> None:
@@ -231,7 +231,9 @@ class HttpDoor:
         self._record(attempt, answer, self.evidence.elapsed(), 0.0)
         return answer
 
-    def _record(self, attempt: Attempt, answer: Answer, started: float, duration: float) -> None:
+    def _record(
+        self, attempt: Attempt, answer: Answer, started: float, duration: float, leaked: tuple[str, ...] = ()
+    ) -> None:
         cap = self.evidence.body_cap
         sent = self.redactor.redact(attempt.request.body.decode("utf-8", "replace"))
         self.evidence.record(
@@ -251,6 +253,7 @@ class HttpDoor:
                 trouble=answer.trouble,
                 detail=answer.detail,
                 note=self.redactor.redact(attempt.note),
+                leaked=leaked,
             )
         )
 

@@ -6,7 +6,7 @@ import html
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -101,6 +101,19 @@ class Redactor:
             return True
         runs = (found.group() for found in _RUN.finditer(text))
         return any(next(self._spans(run), None) is not None for run in runs)
+
+    def labels_in(self, text: str) -> frozenset[str]:
+        """Return the labels of the registered secrets that occur in the text, in any of the forms that `redact` finds.
+
+        A secret that is only hidden has no label of its own and is left out.
+        """
+        found = {needle.label for needle in self._odd if needle.text in text}
+        found |= {label for run in _RUN.finditer(text) for _, _, label in self._spans(run.group())}
+        return frozenset(found - {REDACTED, REDACTED_JWT})
+
+    def labels_named(self, texts: Iterable[str]) -> frozenset[str]:
+        """Return the labels that stand in redacted texts."""
+        return frozenset(part for text in texts for part in _LABEL.findall(text) if part in self._shown)
 
     def redact(self, text: str) -> str:
         """Return the text without secrets. JSON stays JSON."""
@@ -240,8 +253,13 @@ def _forms(secret: str) -> set[str]:
         forms |= {escaped, json.dumps(escaped, ensure_ascii=ensure_ascii)[1:-1]}
     marked = html.escape(secret)
     forms |= {html.escape(secret, quote=False), marked, marked.replace("&#x27;", "&#39;").replace("&quot;", "&#34;")}
-    if _JWT.fullmatch(secret):
-        forms.update(part for part in secret.split(".")[1:] if len(part) >= 2 * _SHORTEST)
+    first, *parts = secret.split(".")
+    if len(parts) > 1:
+        # Whatever stands before them, for servers repeat malformed tokens too; a header is no secret.
+        forms.update(part for part in parts if len(part) >= 2 * _SHORTEST and part != first)
+    if not secret.isascii():
+        # UTF-8 in a header field is Latin-1 to many servers, and is so repeated.
+        forms |= {form.encode("utf-8", "surrogatepass").decode("latin-1") for form in tuple(forms)}
     return forms
 
 

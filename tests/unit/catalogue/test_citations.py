@@ -40,6 +40,12 @@ FILES = (
     "introspection",
     "scope",
     "scope-syntax",
+    "scope-matrix",
+    "isolation",
+    "session",
+    "leak",
+    "tool-challenge",
+    "isolation-identity",
 )
 ORDER = (
     "id",

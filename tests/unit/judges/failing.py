@@ -17,6 +17,9 @@ from mcp_auth_contract.observations import (
     SessionEndObserved,
     TimelineObserved,
 )
+from unit.judges import isolation_literals as isolation
+from unit.judges.identity_literals import FAILING_IDENTITY
+from unit.judges.leak_literals import FAILING_RUNS
 from unit.judges.literals import (
     ENDPOINT,
     GONE,
@@ -44,7 +47,10 @@ from unit.judges.literals import (
     server_with,
     servers,
 )
+from unit.judges.scope_literals import FAILING_SCOPES
+from unit.judges.session_literals import FAILING_SESSIONS
 from unit.judges.timeline_literals import leeway, timeline
+from unit.judges.tool_literals import FAILING_IN_RESULTS
 
 __all__ = ["FAILING"]
 
@@ -246,4 +252,28 @@ _ON_SERVERS: Mapping[str, tuple[Any, Facts]] = {
     "prm_listed_by_server": (server_with(protected_resources=["https://other.example.com"]), _HERE),
 }
 
-FAILING: Mapping[str, tuple[Any, Facts]] = {**_ON_CALLS, **_AT_DOORS, **_OVER_TIME, **_ON_RESOURCES, **_ON_SERVERS}
+_BETWEEN_USERS: Mapping[str, tuple[Any, Facts]] = {
+    "cursor_bound": (isolation.cursor(other=result(invoices=["INV-11"])), _HERE),
+    "foreign_like_missing": (isolation.missing(absent=answer(500)), _HERE),
+    "foreign_write_denied": (isolation.write(foreign=isolation.OWN), _HERE),
+    "key_bound": (isolation.write(borrowed=isolation.OWN), _HERE),
+    "one_write_per_key": (isolation.write(after=result(amount=2), again=result(amount=2)), _HERE),
+    "owner_undisturbed": (isolation.record(again=isolation.NOTHING), _HERE),
+    "reader_audited": (isolation.audit(), _HERE),
+    "reader_served": (isolation.record(), _HERE),
+    "record_hidden": (isolation.record(last=isolation.OWN), _HERE),
+}
+
+FAILING: Mapping[str, tuple[Any, Facts]] = {
+    **_BETWEEN_USERS,
+    **_ON_CALLS,
+    **_AT_DOORS,
+    **FAILING_SCOPES,
+    **FAILING_SESSIONS,
+    **_OVER_TIME,
+    **_ON_RESOURCES,
+    **_ON_SERVERS,
+    **FAILING_IN_RESULTS,
+    **{name: (observed, _HERE) for name, observed in FAILING_RUNS.items()},
+    **{name: (observed, _HERE) for name, observed in FAILING_IDENTITY.items()},
+}

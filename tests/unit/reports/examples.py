@@ -12,7 +12,7 @@ from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.runner.result import ControlSeen, Report, Result, TargetSeen
+from mcp_auth_contract.runner.result import ControlSeen, Coverage, Report, Result, TargetSeen
 from mcp_auth_contract.runner.waiver import Waiver
 from mcp_auth_contract.waivers import stale_waivers, waive
 
@@ -163,6 +163,11 @@ def report(results: Sequence[Result] = RESULTS, *, fail_on: Level = Level.MUST, 
             ControlSeen("get_invoice", "alice", OLDER, held=False, observed="no answer in time"),
         ),
         exchanges={name: exchange(name, 200) for name in ("x1", "x2", "x3", "x4", "x5")},
+        coverage=(
+            Coverage("tools", 8, 7, ("debug_dump",)),
+            Coverage("resources", 0, 0),
+            Coverage("prompts", 1, 1),
+        ),
         notes=("the server's clock is 30 s ahead; tokens follow it",),
     )
     return replace(whole, **changes)

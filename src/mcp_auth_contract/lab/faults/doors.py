@@ -143,7 +143,7 @@ _NAME = ENDPOINT.removeprefix("/")
 
 _VERBS = (
     Fault("get-stream-open", "The GET stream needs no token.",
-          ("challenge-get-stream-gated",), _opened(_verb("GET"), _stream)),
+          ("challenge-get-stream-gated", "session-resume-gated"), _opened(_verb("GET"), _stream)),
     Fault("head-open", "HEAD is answered without a token.",
           ("challenge-head-gated",), _opened(_verb("HEAD"), _empty)),
     Fault("delete-open", "Anybody who knows its id ends a session.",
