@@ -142,9 +142,7 @@ JUDGES: Mapping[str, Judge] = MappingProxyType(
             TimelineObserved,
             *(getattr(timelines, name) for name in timelines.__all__ if name != "leeway_within_declared"),
         ),
-        **collect(
-            ExchangesObserved, *(getattr(leaks, name) for name in leaks.__all__ if name != "no_token_passed_on")
-        ),
+        **collect(ExchangesObserved, *(getattr(leaks, name) for name in leaks.__all__ if name != "no_token_passed_on")),
         **collect(UpstreamObserved, leaks.no_token_passed_on),
         **collect(ResourceMetadataObserved, *(getattr(resource, name) for name in resource.__all__)),
         **collect(AuthorizationServersObserved, *(getattr(servers, name) for name in servers.__all__)),
