@@ -20,7 +20,7 @@ from mcp_auth_contract.plan import Selection
 from mcp_auth_contract.probes.identity import ROUNDS
 from mcp_auth_contract.runner import Result
 
-RUNS = 20
+RUNS = 5
 STATELESS, STATEFUL = "isolation-callers-at-once-apart", "isolation-callers-at-once-apart-stateful"
 
 
