@@ -68,6 +68,7 @@ def run(name: str, *, inside: bool = False) -> Report:
 
 
 @pytest.mark.filterwarnings("ignore::jwt.warnings.InsecureKeyLengthWarning")  # a server in this process warns here
+@pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
 @pytest.mark.parametrize("inside", [False, True], ids=["started", "inside"])
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_default_server_shows_its_known_weaknesses_and_no_other(name: str, inside: bool) -> None:
