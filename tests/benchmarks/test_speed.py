@@ -36,7 +36,8 @@ async def replay(report: Report, base: str, old: str) -> float:
         async def one(exchange: dict[str, object]) -> None:
             request = exchange["request"]
             assert isinstance(request, dict)
-            headers = [tuple(line) for line in request["headers"] if line[0].lower() not in ("host", "content-length")]
+            sent = (line for line in request["headers"] if line[0].lower() not in ("host", "content-length"))
+            headers = [(name.encode(), value.encode()) for name, value in sent]
             url = str(request["url"]).replace(old, base)
             async with gate, client.stream(request["method"], url, headers=headers, content=request["body"]) as got:
                 async for _ in got.aiter_raw():
