@@ -35,9 +35,6 @@ class Powers(IssuerPowers):
     def fetches(self) -> int:
         return self.issuer.fetches()
 
-    def published(self) -> Sequence[Member]:
-        return self.issuer.control.state().keys
-
     def publish(self, *members: Member) -> None:
         self.issuer.control.publish(*members)
 

@@ -180,7 +180,7 @@ def refused_without_fetching(observed: CallObserved, facts: Facts) -> Verdict:
     if fetched := _fetched(observed):
         return fetched
     if isinstance(verdict, Pass) and (observed.heard is None or not observed.heard.audible):
-        return Inconclusive("the server has fetched nothing from the issuer, so its silence proves nothing")
+        return NotApplicable("the server fetches no keys from the issuer, so its silence proves nothing")
     return verdict
 
 

@@ -13,7 +13,7 @@ from mcp_auth_contract.tokens.spec import Keyed
 
 __all__ = ["KEY_TIMELINES", "TROUBLES"]
 
-_FLOOD = 12
+_FLOOD = 16
 _MANY_KEYS = 999
 _HANGING_S = 2.0
 _HEAD_START_S = 0.1

@@ -22,10 +22,6 @@ class IssuerPowers(Protocol):
         """Return how often the keys have been fetched so far."""
         ...
 
-    def published(self) -> Sequence[Member]:
-        """Return the members of the key set."""
-        ...
-
     def publish(self, *members: Member) -> None:
         """Add members behind those that are published."""
         ...

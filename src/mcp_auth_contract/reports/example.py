@@ -40,7 +40,7 @@ Content-Type: application/json
 
 _ACCEPTED = ("accepted", "accepted_or_advice", "discover_answers")
 _TIMELINE_ENDS = {
-    **dict.fromkeys(("new_accepted", "good_accepted", "answered_promptly", "recovered", "served_from_cache"), _RESULT),
+    **dict.fromkeys(("new_accepted", "good_accepted", "answered_promptly", "recovered"), _RESULT),
     "no_breakdown": "HTTP/1.1 503 Service Unavailable\nRetry-After: 5",
     "keys_fetched_rarely": "and the issuer is asked for its keys a few times at most",
     "introspecting_client_known": "and the server asks the issuer with its own credentials",

@@ -113,12 +113,11 @@ _OVER_TIME: Mapping[str, tuple[Any, Facts]] = {
         replace(timeline(("good", result())), introspections=2, anonymous=1),
         _HERE,
     ),
-    "keys_fetched_rarely": (timeline(("good", result()), fetches=9), _HERE),
+    "keys_fetched_rarely": (timeline(("good", result()), fetches=11), _HERE),
     "leeway_within_declared": (leeway((-3, result()), (1, result()), (62, result()), (3600, answer(401))), _HERE),
     "new_accepted": (timeline(("old", result()), ("new", answer(401, _CHALLENGE))), _HERE),
     "no_breakdown": (timeline(("forged", answer(500))), _HERE),
     "recovered": (timeline(("after", answer(503))), _HERE),
-    "served_from_cache": (timeline(("good", answer(503))), _HERE),
     "weak_preferably_refused": (timeline(("weak", answer(500))), _HERE),
     "withdrawn_refused": (timeline(("before", result()), ("kept", result()), ("withdrawn", result())), _HERE),
 }

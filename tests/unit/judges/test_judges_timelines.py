@@ -1,10 +1,12 @@
 """Timelines: what proves nothing, what was cut short, and the measured leeway."""
 
+from dataclasses import replace
+
 import pytest
 
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
-from mcp_auth_contract.observations import Trouble
-from unit.judges.literals import POINTER, answer, judged, result
+from mcp_auth_contract.observations import Heard, Trouble
+from unit.judges.literals import POINTER, answer, call, judged, result
 from unit.judges.timeline_literals import leeway, timeline
 
 REFUSED = answer(401, f"Bearer {POINTER}")
@@ -12,7 +14,7 @@ BROKEN = answer(500)
 SILENT = answer(None, trouble=Trouble.TIMEOUT)
 
 
-@pytest.mark.parametrize("judge", ["withdrawn_refused", "new_accepted", "good_accepted", "served_from_cache"])
+@pytest.mark.parametrize("judge", ["withdrawn_refused", "new_accepted", "good_accepted"])
 def test_a_timeline_that_was_not_granted_its_time_does_not_apply(judge: str) -> None:
     assert judged(judge, timeline(cut="it takes 61 s to be seen")) == NotApplicable("it takes 61 s to be seen")
 
@@ -69,3 +71,13 @@ def test_a_leeway_beyond_every_offset_is_told_as_such() -> None:
 def test_a_token_in_time_that_is_refused_makes_the_search_for_leeway_inconclusive() -> None:
     assert isinstance(judged("leeway_within_declared", leeway((-3, REFUSED))), Inconclusive)
     assert isinstance(judged("leeway_within_declared", leeway()), Inconclusive)
+
+
+def test_a_limit_of_ten_fetches_a_minute_is_no_flood() -> None:
+    assert judged("keys_fetched_rarely", timeline(("forged", REFUSED), fetches=10)) == Pass()
+
+
+@pytest.mark.parametrize("heard", [None, Heard((), audible=False)])
+def test_a_server_that_fetches_no_keys_has_not_shown_that_it_follows_no_url(heard: Heard | None) -> None:
+    observed = replace(call(REFUSED), heard=heard)
+    assert isinstance(judged("refused_without_fetching", observed), NotApplicable)

@@ -11,6 +11,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 import anyio
 import pytest
@@ -79,10 +80,10 @@ def test_code_in_a_worker_thread_sees_the_moved_clock(frozen: FrozenTime) -> Non
 
 
 def test_a_module_is_moved_whatever_its_name(frozen: FrozenTime) -> None:
-    names = {"__name__": "gift_server"}
+    names: dict[str, Any] = {"__name__": "gift_server"}
     exec("import time\ndef now(): return time.time()", names)
     frozen.move(HOURS)
-    assert names["now"]() == pytest.approx(time.time(), abs=5)  # type: ignore[operator]
+    assert names["now"]() == pytest.approx(time.time(), abs=5)
 
 
 def test_event_loops_go_on_waiting_after_a_move(frozen: FrozenTime) -> None:
@@ -127,10 +128,10 @@ def test_threads_queues_and_processes_time_out_in_real_time(frozen: FrozenTime) 
 
 
 def test_a_server_on_a_thread_answers_before_and_after_a_move(frozen: FrozenTime) -> None:
-    async def app(scope: object, receive: object, send: object) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
         body = str(time.time()).encode()
-        await send({"type": "http.response.start", "status": 200, "headers": []})  # type: ignore[operator]
-        await send({"type": "http.response.body", "body": body})  # type: ignore[operator]
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": body})
 
     with serve_in_thread(app, lifespan="off") as served:
         for _ in range(2):

@@ -1,10 +1,10 @@
 """Faults of memory: a verdict that was right once is kept when time has moved on."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from mcp_auth_contract.lab.behaviour import Behaviour
 from mcp_auth_contract.lab.fault import Fault
+from mcp_auth_contract.lab.faults.claim_steps import verifying
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.refusal import InvalidToken
 from mcp_auth_contract.lab.sessions import Session, owner_alone
@@ -24,7 +24,7 @@ def _verified_once(behaviour: Behaviour) -> Behaviour:
             not_expired(claims, trust)
             seen.add(token)
 
-    return _verifying(behaviour, expiry=expiry)
+    return verifying(expiry=expiry)(behaviour)
 
 
 def _refused_once(behaviour: Behaviour) -> Behaviour:
@@ -39,15 +39,11 @@ def _refused_once(behaviour: Behaviour) -> Behaviour:
         if token in refused:
             raise InvalidToken("the token was refused before")
 
-    return _verifying(behaviour, not_before=not_before)
+    return verifying(not_before=not_before)(behaviour)
 
 
 def _hashable(value: object) -> object:
     return value if isinstance(value, int | float | str) else repr(value)
-
-
-def _verifying(behaviour: Behaviour, **steps: Callable[[Claims, Trust], None]) -> Behaviour:
-    return replace(behaviour, verification=replace(behaviour.verification, **steps))  # type: ignore[arg-type]
 
 
 def _until_the_first_token_ends(session: Session, principal: Principal) -> bool:

@@ -3,9 +3,11 @@
 import json
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn, TypeAlias
+
+from jwt import PyJWK
 
 from mcp_auth_contract.lab.behaviour import Behaviour
 from mcp_auth_contract.lab.credentials import Credential, Presented, authorization_header
@@ -124,9 +126,9 @@ def _nothing_to_verify(behaviour: Behaviour) -> Behaviour:
     changed = _characters_too(_without_signatures)(behaviour)
     sound = changed.verification.signature
 
-    def signature(token: CompactJws, keys: object) -> None:
+    def signature(token: CompactJws, keys: Sequence[PyJWK]) -> None:
         if token.signing_input:
-            sound(token, keys)  # type: ignore[arg-type]
+            sound(token, keys)
 
     return replace(changed, verification=replace(changed.verification, signature=signature))
 

@@ -2,8 +2,6 @@
 
 import hmac
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, TypeAlias
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -12,26 +10,14 @@ from jwt.exceptions import PyJWTError
 
 from mcp_auth_contract.lab.behaviour import Behaviour
 from mcp_auth_contract.lab.fault import Change, Fault
+from mcp_auth_contract.lab.faults.claim_steps import verifying
+from mcp_auth_contract.lab.faults.token_steps import allowing, unless
 from mcp_auth_contract.lab.jose import CompactJws, decode_segment, object_of, parse_compact
 from mcp_auth_contract.lab.jwks import KEY_TYPES, usable
 from mcp_auth_contract.lab.refusal import InvalidToken
 from mcp_auth_contract.lab.verification import Header, Trust, published_keys, signature_verified
 
 __all__ = ["FAULTS"]
-
-_Exempt: TypeAlias = Callable[[CompactJws, Sequence[PyJWK]], bool]
-
-
-def _verifying(**steps: Any) -> Change:
-    return lambda behaviour: replace(behaviour, verification=replace(behaviour.verification, **steps))
-
-
-def _unless(exempt: _Exempt) -> Callable[[CompactJws, Sequence[PyJWK]], None]:
-    def signature(token: CompactJws, keys: Sequence[PyJWK]) -> None:
-        if not exempt(token, keys):
-            signature_verified(token, keys)
-
-    return signature
 
 
 def _parse_loosely(token: str) -> CompactJws:
@@ -52,15 +38,6 @@ def _parse_empty_signature(token: str) -> CompactJws:
     if token.count(".") != 2:
         raise InvalidToken("the token is malformed")
     return _parse_loosely(token)
-
-
-def _allowing(extra: Callable[[object], bool]) -> Callable[[Header, Trust], None]:
-    def algorithm(header: Header, trust: Trust) -> None:
-        named = header.get("alg")
-        if named not in trust.settings.algorithms and not extra(named):
-            raise InvalidToken("the algorithm is not accepted")
-
-    return algorithm
 
 
 def _is_none(algorithm: object) -> bool:
@@ -86,7 +63,7 @@ def _unsigned(named: Callable[[object], bool], empty: bool) -> Change:
     def exempt(token: CompactJws, _keys: Sequence[PyJWK]) -> bool:
         return named(token.header.get("alg")) and (not token.signature) is empty
 
-    return _verifying(parse=_parse_empty_signature, algorithm=_allowing(named), signature=_unless(exempt))
+    return verifying(parse=_parse_empty_signature, algorithm=allowing(named), signature=unless(exempt))
 
 
 async def _keys_for_any_padding(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
@@ -146,7 +123,7 @@ def _remembering(behaviour: Behaviour) -> Behaviour:
             signature_verified(token, keys)
             seen.add(token.signature)
 
-    return _verifying(signature=signature)(behaviour)
+    return verifying(signature=signature)(behaviour)
 
 
 def _nothing_critical_matters(_header: Header, _trust: Trust) -> None:
@@ -191,19 +168,19 @@ FAULTS = (
             "token-signed-by-unknown-kid-refused",
             "token-embedded-jwk-refused",
         ),
-        _verifying(signature=_unless(lambda _token, _keys: True)),
+        verifying(signature=unless(lambda _token, _keys: True)),
     ),
     Fault(
         "signature-removed-accepted",
         "A token whose signature is empty is believed.",
         ("token-signature-removed-refused",),
-        _verifying(parse=_parse_empty_signature, signature=_unless(lambda token, _keys: not token.signature)),
+        verifying(parse=_parse_empty_signature, signature=unless(lambda token, _keys: not token.signature)),
     ),
     Fault(
         "signature-segment-missing-accepted",
         "A token of two segments is believed.",
         ("token-signature-segment-missing-refused",),
-        _verifying(parse=_parse_two_segments, signature=_unless(lambda token, _keys: not token.signature)),
+        verifying(parse=_parse_two_segments, signature=unless(lambda token, _keys: not token.signature)),
     ),
     Fault(
         "signature-zeroed-accepted",
@@ -212,7 +189,7 @@ FAULTS = (
             "token-signature-zeroed-refused",
             "token-es256-degenerate-signature-refused",
         ),
-        _verifying(signature=_unless(_zeroed)),
+        verifying(signature=unless(_zeroed)),
     ),
     Fault(
         "signature-cached",
@@ -254,7 +231,7 @@ FAULTS = (
             "token-algorithm-mismatch-refused",
             "token-pss-key-with-pkcs1-signature-refused",
         ),
-        _verifying(keys=_keys_for_any_padding),
+        verifying(keys=_keys_for_any_padding),
     ),
     Fault(
         "hmac-with-public-key",
@@ -263,13 +240,13 @@ FAULTS = (
             "keys-shared-secret-refused",
             "token-hmac-with-public-key-refused",
         ),
-        _verifying(algorithm=_allowing(_is_hmac), keys=_hmac_keys, signature=_keyed_with_public_key),
+        verifying(algorithm=allowing(_is_hmac), keys=_hmac_keys, signature=_keyed_with_public_key),
     ),
     Fault(
         "embedded-jwk-trusted",
         "The key in the token's own header verifies the token.",
         ("token-embedded-jwk-refused",),
-        _verifying(keys=_embedded_key),
+        verifying(keys=_embedded_key),
     ),
     Fault(
         "unknown-kid-not-verified",
@@ -289,7 +266,7 @@ FAULTS = (
             "token-signed-by-unknown-kid-refused",
             "token-embedded-jwk-refused",
         ),
-        _verifying(signature=_unless(lambda _token, keys: not keys)),
+        verifying(signature=unless(lambda _token, keys: not keys)),
     ),
     Fault(
         "critical-ignored",
@@ -299,6 +276,6 @@ FAULTS = (
             "token-critical-name-refused",
             "token-critical-of-wrong-type-refused",
         ),
-        _verifying(critical=_nothing_critical_matters),
+        verifying(critical=_nothing_critical_matters),
     ),
 )

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from jwt import PyJWK
 
 from mcp_auth_contract.lab.behaviour import Behaviour
 from mcp_auth_contract.lab.fault import Fault
+from mcp_auth_contract.lab.faults.claim_steps import verifying
 from mcp_auth_contract.lab.jose import CompactJws
 from mcp_auth_contract.lab.verification import signature_verified
 
@@ -25,7 +25,7 @@ def _one_lets_it_in(behaviour: Behaviour) -> Behaviour:
         if asked[token.signing_input + token.signature] % _WORKERS:
             signature_verified(token, keys)
 
-    return replace(behaviour, verification=replace(behaviour.verification, signature=signature))
+    return verifying(signature=signature)(behaviour)
 
 
 FAULTS = (
