@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self
 
@@ -138,7 +139,7 @@ class HttpDoor:
         return await self._run(self._prepare(request, origin, fresh=True, note=note))
 
     def _prepare(self, request: Request, origin: Origin, *, fresh: bool, note: str) -> Attempt:
-        url = httpx.URL(request.url)
+        url = _parsed(request.url)
         static = self._static if origin == self.target_origin else ()
         return Attempt(request, url, origin, fresh, wire_headers(request, url, static), note)
 
@@ -262,6 +263,12 @@ class HttpDoor:
         if (name, value) in self._static:
             return text, REDACTED
         return text, self.redactor.redact_header(text, header_text(value))
+
+
+@lru_cache(maxsize=128)
+def _parsed(url: str) -> httpx.URL:
+    """Parse a URL; a run asks the same few again and again."""
+    return httpx.URL(url)
 
 
 def _required_origin(url: str) -> Origin:

@@ -162,7 +162,7 @@ _STREAMS = (
     Fault("session-resume-anywhere", "A stream is resumed from the events of all sessions.",
           ("session-streams-apart", "leak-canary-in-lists"), _rules(log=_every_log)),
     Fault("session-resume-unscoped", "A stream is replayed to tokens that could not have asked for it.",
-          ("session-resume-needs-scope", "leak-canary-in-lists"), _rules(readable=lambda _principal, _news: True)),
+          ("session-resume-needs-scope",), _rules(readable=lambda _principal, _news: True)),
 )  # fmt: skip
 
 _IDS = (
