@@ -1,11 +1,10 @@
-"""The plan: every check expanded over the contract into cases, before anything is sent."""
+"""One check on its way to cases: over which operations, scopes, records and tokens it is asked."""
 
-import fnmatch
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_auth_contract.catalogue import FAMILIES, Axis, Check, Need, ScopeChoice, nearest
+from mcp_auth_contract.catalogue import Axis, Check, Need, ScopeChoice
 from mcp_auth_contract.contract import (
     Contract,
     Operation,
@@ -18,14 +17,14 @@ from mcp_auth_contract.contract import (
     principal_for,
     satisfies,
 )
-from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Effect, OperationKind, Revision
+from mcp_auth_contract.plan.case import Base, Case
 from mcp_auth_contract.probes import Question
 from mcp_auth_contract.probes.bypass_words import bypass_asks
 from mcp_auth_contract.probes.vocabulary import PROBES
 from mcp_auth_contract.tokens.defects import DEFECTS
 
-__all__ = ["UNKNOWN_SCOPES", "Base", "Case", "Plan", "Selection", "make_anonymous_plan", "make_plan"]
+__all__ = ["UNKNOWN_SCOPES", "Expansion", "method_exists", "runs_on"]
 
 _STATELESS_METHODS = frozenset({"server/discover"})
 _STATEFUL_METHODS = frozenset({"initialize", "ping"})
@@ -41,149 +40,10 @@ _RECORD_WAYS = {
 }
 """The ways that a probe with only one kind of them is about."""
 _RECORD_WRITES = frozenset({"record_write", "repeated_write"})
-_ANONYMOUS = Operation(kind=OperationKind.TOOL, name="tools/list")
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
-    """What a group of cases shares: the call that must be accepted before and after they are believed."""
-
-    question: Question
-
-    @property
-    def writes(self) -> bool:
-        """Whether the call changes records, so that its cases run alone."""
-        operation = self.question.operation
-        return operation is not None and operation.effect is Effect.WRITE
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One check applied to one place.
-
-    `gate` is a call without a token that must be refused for the case to mean anything, `twin` one that must be
-    accepted for a refusal to mean anything. `settled` is the reason why it is not applicable, known before it runs.
-    """
-
-    id: str
-    check: Check
-    revision: Revision | None
-    question: Question | None
-    base: Base | None = None
-    gate: Question | None = None
-    twin: Question | None = None
-    missing: str | None = None
-    settled: str | None = None
-
-    @property
-    def needed(self) -> frozenset[str]:
-        """The scopes of the case's operation."""
-        operation = self.question.operation if self.question else None
-        return frozenset(operation.scopes) if operation else frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """All cases of a run in the order of the catalogue, and the revisions they cover, the main one first.
-
-    `left_out` are the cases that the selection does not admit.
-    """
-
-    cases: tuple[Case, ...]
-    revisions: tuple[Revision, ...]
-    left_out: tuple[Case, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which checks and cases to run: ids, families (`token-`) or patterns (`scope-*[update_*]`).
-
-    `ids` are exact ids of cases and, for what is settled before it expands into cases, of checks; None for all.
-    """
-
-    select: tuple[str, ...] = ()
-    deselect: tuple[str, ...] = ()
-    ids: frozenset[str] | None = None
-
-    def admits(self, case: Case) -> bool:
-        """Whether a case is to run."""
-        return self._admits(case.id, case.check.id, case.check.family)
-
-    def admits_name(self, case: str, check: str) -> bool:
-        """Whether a case that no plan holds would be to run, by its id and the one of its check."""
-        family = next((one for one in FAMILIES if check.startswith(f"{one}-")), "")
-        return self._admits(case, check, family)
-
-    def _admits(self, case: str, check: str, family: str) -> bool:
-        if self.ids is not None and case not in self.ids:
-            return False
-        wanted = not self.select or any(_matches(pattern, case, check, family) for pattern in self.select)
-        return wanted and not any(_matches(pattern, case, check, family) for pattern in self.deselect)
-
-    def demand_known(self, cases: Iterable[Case]) -> None:
-        """Raise UsageError for a pattern that matches nothing: a typo must not silently remove a check."""
-        known = list(cases)
-        for option, patterns in (("--select", self.select), ("--deselect", self.deselect)):
-            for pattern in patterns:
-                if not any(_matches(pattern, case.id, case.check.id, case.check.family) for case in known):
-                    ids = {case.check.id for case in known} | {case.check.family for case in known}
-                    raise UsageError(f'{option}: no check or case is called "{pattern}"{_hint(pattern, ids)}')
-
-
-def _hint(pattern: str, ids: set[str]) -> str:
-    hint = nearest(pattern.split("[")[0], ids)
-    return hint if hint.startswith("; did") else "; `mcp-auth-contract list` names them all"
-
-
-def _matches(pattern: str, case: str, check: str, family: str) -> bool:
-    if pattern in (case, check) or pattern.rstrip("-") == family:
-        return True
-    # Brackets belong to case ids, not to the pattern language.
-    escaped = pattern.replace("[", "[[]")
-    return fnmatch.fnmatchcase(case, escaped) or fnmatch.fnmatchcase(check, escaped)
-
-
-def make_plan(
-    checks: Sequence[Check],
-    contract: Contract,
-    revisions: Sequence[Revision],
-    *,
-    selection: Selection | None = None,
-    every_revision: bool = False,
-    variants: Callable[[str], Sequence[str]] | None = None,
-) -> Plan:
-    """Expand the checks over a contract.
-
-    The whole catalogue runs on the first of the revisions; on each other one what the revision changes, plus the core
-    checks, so that no era is a side door (`every_revision`: everything on each). `variants` names the variants of a
-    defect that make a difference for this contract, ("",) for a defect of a single form; default: all there are.
-    """
-    named = variants or (lambda defect: DEFECTS[defect].variants or ("",))
-    cases = [
-        case
-        for check in checks
-        for case in _Expansion(check, contract, tuple(revisions), every_revision, named).cases()
-    ]
-    return _selected(cases, tuple(revisions), selection)
-
-
-def make_anonymous_plan(
-    checks: Sequence[Check], revisions: Sequence[Revision], *, selection: Selection | None = None
-) -> Plan:
-    """Plan what can be asked of any server without a contract and without a token."""
-    cases = [case for check in checks for case in _anonymous(check, tuple(revisions))]
-    return _selected(cases, tuple(revisions), selection)
-
-
-def _selected(cases: list[Case], revisions: tuple[Revision, ...], selection: Selection | None) -> Plan:
-    chosen = selection or Selection()
-    chosen.demand_known(cases)
-    admitted = tuple(case for case in cases if chosen.admits(case))
-    left_out = tuple(case for case in cases if not chosen.admits(case))
-    return Plan(admitted, revisions, left_out)
-
-
-def _runs_on(check: Check, revision: Revision, revisions: tuple[Revision, ...], every_revision: bool) -> bool:
+def runs_on(check: Check, revision: Revision, revisions: tuple[Revision, ...], every_revision: bool) -> bool:
+    """Whether a check runs on a revision: the first it applies to, and each other one if it is a core check."""
     if not check.applies_to(revision):
         return False
     earlier = revisions[: revisions.index(revision)]
@@ -197,8 +57,8 @@ def _out_of_range(check: Check, revisions: tuple[Revision, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Expansion:
-    """One check on its way to cases."""
+class Expansion:
+    """One check on its way to cases. `variants` names the variants of a defect that make a difference."""
 
     check: Check
     contract: Contract
@@ -207,6 +67,7 @@ class _Expansion:
     variants: Callable[[str], Sequence[str]]
 
     def cases(self) -> Iterator[Case]:
+        """Yield the cases in the order of the revisions; one that is settled already where the check does not apply."""
         check = self.check
         if not any(check.applies_to(revision) for revision in self.revisions):
             yield Case(check.id, check, None, None, settled=_out_of_range(check, self.revisions))
@@ -220,7 +81,7 @@ class _Expansion:
         cases = [
             case
             for revision in self.revisions
-            if _runs_on(check, revision, self.revisions, self.every_revision)
+            if runs_on(check, revision, self.revisions, self.every_revision)
             for case in self._on(revision)
         ]
         if not cases and any(token in DEFECTS for token in check.tokens):
@@ -391,7 +252,7 @@ class _Expansion:
             yield [], common
             return
         for word in check.variants or ("",):
-            if check.probe == "method" and not _method_exists(word, revision):
+            if check.probe == "method" and not method_exists(word, revision):
                 continue
             if check.probe == "bypass" and not bypass_asks(word, operation.kind, revision):
                 continue
@@ -432,31 +293,7 @@ class _Expansion:
         return wider - set(operation.scopes)
 
 
-def _method_exists(word: str, revision: Revision) -> bool:
+def method_exists(word: str, revision: Revision) -> bool:
+    """Whether a revision has a method of the protocol."""
     gone = _STATEFUL_METHODS if revision.stateless else _STATELESS_METHODS
     return word not in gone
-
-
-def _anonymous(check: Check, revisions: tuple[Revision, ...]) -> Iterator[Case]:
-    """The cases of one check that need neither contract nor token."""
-    if Need.TOOL_CHALLENGE in check.needs:  # nothing says whether the server challenges in results
-        return
-    tokenless = not check.tokens or "none" in check.tokens
-    if Need.CONTROL in check.needs or not tokenless or check.carriers or check.probe in ("session_end", "parity"):
-        return
-    if check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES, Axis.RECORDS):
-        return
-    if not any(check.applies_to(revision) for revision in revisions):
-        return
-    if check.over is Axis.ONCE:
-        yield Case(check.id, check, None, Question(check.probe))
-        return
-    for revision in revisions:
-        if not _runs_on(check, revision, revisions, every_revision=False):
-            continue
-        common = Question(check.probe, revision=revision, operation=_ANONYMOUS)
-        for word in check.variants or ("",):
-            if check.probe == "method" and not _method_exists(word, revision):
-                continue
-            label = f"[{word}]" if word else ""
-            yield Case(f"{check.id}{label}", check, revision, replace(common, word=word))
