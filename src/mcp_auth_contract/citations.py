@@ -298,6 +298,7 @@ CITATIONS: Mapping[str, Citation] = _table(
             "11.4": "Credentials",
             "11.6.1": "WWW-Authenticate",
             "15.5.2": "401 Unauthorized",
+            "15.6": "Server Error 5xx",
             "15.6.4": "503 Service Unavailable",
             "17.8": "Privacy of Server Log Information",
             "17.12": "Disclosure of Product Information",

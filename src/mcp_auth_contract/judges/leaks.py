@@ -27,6 +27,7 @@ __all__ = [
     "no_foreign_canary",
     "no_public_cache",
     "no_results_in_refusals",
+    "no_server_errors",
     "no_session_ids_in_refusals",
     "no_token_in_answers",
     "no_token_passed_on",
@@ -294,3 +295,17 @@ def no_results_in_refusals(observed: ExchangesObserved, _facts: Facts) -> Verdic
         "refusals without a result",
         "challenge-no-data",
     )
+
+
+def no_server_errors(observed: ExchangesObserved, _facts: Facts) -> Verdict:
+    """No request without a token, with a forged one or with too few scopes ends in a 5xx (RFC 9110 §15.6).
+
+    Tokens with a fault of another kind have checks of their own. 503 is left out: a server that cannot reach its issuer
+    says so with it.
+    """
+    plain = (Credential.NONE, Credential.FORGED, Credential.WEAK)
+    asked = [one for one in _calls(observed) if one.credential in plain and one.answer.status is not None]
+    found = [one for one in asked if (one.answer.status or 0) >= 500 and one.answer.status != 503]
+    if found:
+        return _fail("answers below 500 to every request without a good token", _told(found), found)
+    return Pass() if asked else Inconclusive("no request of this run was without a good token")

@@ -15,6 +15,7 @@ class Credential(StrEnum):
     NONE = "no token"
     GOOD = "a good token"
     WEAK = "a good token with other scopes"
+    FORGED = "a forged token"
     OTHER = "another token"
 
 

@@ -160,6 +160,8 @@ def _sender(one: Exchange, holders: Mapping[str, Holder]) -> tuple[Credential, s
     holder = holders.get(label.strip()) if len(lines) == 1 else None
     if holder is None:
         return Credential.OTHER, None
+    if holder.forged and scheme.lower() == "bearer":
+        return Credential.FORGED, holder.principal
     if not holder.sound or scheme.lower() != "bearer":
         return Credential.OTHER, holder.principal
     return Credential.GOOD if holder.whole else Credential.WEAK, holder.principal

@@ -24,6 +24,7 @@ from mcp_auth_contract.wire import Redactor
 __all__ = ["Holder", "Minter", "identity_of", "profile_of", "shown"]
 
 _CLIENT = "mcp-auth-contract"
+_FORGED = frozenset({"signed_by_stranger", "malformed"})
 
 
 def profile_of(contract: Contract, issuer: str, resource: str) -> TokenProfile:
@@ -81,11 +82,15 @@ class _Wish:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whom a minted token speaks for: `sound` without a fault, `whole` with all the principal's scopes."""
+    """Whom a minted token speaks for: `sound` without a fault, `whole` with all the principal's scopes.
+
+    `forged` is the plainest fault: a token of the right form that the issuer never made.
+    """
 
     principal: str
     sound: bool
     whole: bool
+    forged: bool = False
 
 
 @dataclass(slots=True)
@@ -138,7 +143,8 @@ class Minter:
         minted = mint_case(spec, defect, variant, keys=self.keys, **heard)
         self._made_known(minted)
         label = self.redactor.label_of(minted.token) or minted.label
-        self.holders.setdefault(label, Holder(principal, sound=defect is None, whole=scopes is None))
+        forged = defect in _FORGED
+        self.holders.setdefault(label, Holder(principal, defect is None, scopes is None, forged))
         self._minted[wish] = (spec, minted)
         return minted
 

@@ -75,6 +75,7 @@ FAILING_RUNS: dict[str, ExchangesObserved | UpstreamObserved] = {
     "no_results_in_refusals": run(
         exchanged(answer(401, CHALLENGE, body={"jsonrpc": "2.0", "id": 1, "result": {}}), "POST", "ping")
     ),
+    "no_server_errors": run(exchanged(answer(500), "DELETE")),
     "no_session_ids_in_refusals": run(exchanged(answer(401, CHALLENGE), "PUT", session=True)),
     "no_token_in_answers": run(exchanged(answer(401, CHALLENGE), "POST", leaked=("token-good#12345678",))),
     "no_token_passed_on": UpstreamObserved(

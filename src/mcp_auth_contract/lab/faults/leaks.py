@@ -125,6 +125,17 @@ async def _bare_put(incoming: Incoming, response: Response) -> Response:
     return Response(status_code=401) if response.status_code == 401 and incoming.method == "PUT" else response
 
 
+async def _broken_put(incoming: Incoming, response: Response) -> Response:
+    return Response(status_code=500) if response.status_code == 401 and incoming.method == "PUT" else response
+
+
+async def _broken_unknown(incoming: Incoming, response: Response) -> Response:
+    message: Any = await incoming.message() if incoming.method == "POST" else None
+    method = message.get("method") if isinstance(message, dict) else None
+    unknown = isinstance(method, str) and method.startswith("probe/") and _token(incoming) is not None
+    return Response(status_code=502) if response.status_code == 401 and unknown else response
+
+
 async def _pointing_elsewhere(incoming: Incoming, response: Response) -> Response:
     if response.status_code == 401 and incoming.method == "PUT":
         response.headers["www-authenticate"] = 'Bearer scope="invoices:read"'
@@ -178,6 +189,10 @@ FAULTS = (
           ("leak-public-cache",), _edited(_publicly_cacheable)),
     Fault("put-401-bare", "The 401 to PUT has no challenge.",
           ("challenge-every-401",), _edited(_bare_put)),
+    Fault("put-without-token-breaks", "PUT without a good token ends in a 500.",
+          ("challenge-no-server-error",), _edited(_broken_put)),
+    Fault("unknown-method-with-forged-token-breaks", "An unknown method with a forged token ends in a 502.",
+          ("challenge-no-server-error",), _edited(_broken_unknown)),
     Fault("put-401-without-pointer", "The challenge to PUT does not lead to the metadata.",
           ("challenge-every-401-points",), _edited(_pointing_elsewhere)),
     Fault("put-401-with-session", "The 401 to PUT hands out a session id.",
