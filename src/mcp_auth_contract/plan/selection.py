@@ -4,7 +4,7 @@ import fnmatch
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mcp_auth_contract.catalogue import FAMILIES, nearest
+from mcp_auth_contract.catalogue import FAMILIES, Check, nearest
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.plan.case import Case
 
@@ -36,6 +36,11 @@ class Selection:
             return False
         wanted = not self.select or any(_matches(pattern, case, check, family) for pattern in self.select)
         return wanted and not any(_matches(pattern, case, check, family) for pattern in self.deselect)
+
+    def names_only(self, checks: Iterable[Check]) -> bool:
+        """Whether every pattern is the id or the family of a check, so that no plan is needed to know it."""
+        known = {name for check in checks for name in (check.id, check.family)}
+        return all(pattern in known or pattern.rstrip("-") in known for pattern in (*self.select, *self.deselect))
 
     def demand_known(self, cases: Iterable[Case]) -> None:
         """Raise UsageError for a pattern that matches nothing: a typo must not silently remove a check."""

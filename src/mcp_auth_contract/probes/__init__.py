@@ -50,7 +50,7 @@ from mcp_auth_contract.probes.isolation_writes import (
 )
 from mcp_auth_contract.probes.key_timelines import KEY_TIMELINES
 from mcp_auth_contract.probes.leaks import ask_exchanges, ask_upstream
-from mcp_auth_contract.probes.minting import Minter, profile_of
+from mcp_auth_contract.probes.minting import Holder, Minter, profile_of
 from mcp_auth_contract.probes.outputs import Outputs
 from mcp_auth_contract.probes.question import Question
 from mcp_auth_contract.probes.scopes import ask_rounds, ask_surface
@@ -66,6 +66,7 @@ __all__ = [
     "PROBES",
     "Bench",
     "GenuineMinter",
+    "Holder",
     "Minter",
     "Outputs",
     "Question",

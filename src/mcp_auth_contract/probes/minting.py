@@ -82,15 +82,27 @@ class _Wish:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Whom a minted token speaks for: `sound` without a fault, `whole` with all the principal's scopes.
-
-    `forged` is the plainest fault: a token of the right form that the issuer never made.
-    """
+    """Whom a minted token speaks for, and what it was minted with: a defect, its variant, other scopes."""
 
     principal: str
-    sound: bool
-    whole: bool
-    forged: bool = False
+    defect: str | None = None
+    variant: str | None = None
+    scopes: frozenset[str] | None = None
+
+    @property
+    def sound(self) -> bool:
+        """Whether it has no fault."""
+        return self.defect is None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it has all the principal's scopes, and no others."""
+        return self.scopes is None
+
+    @property
+    def forged(self) -> bool:
+        """Whether it has the plainest fault: the right form, and the issuer never made it."""
+        return self.defect in _FORGED
 
 
 @dataclass(slots=True)
@@ -143,8 +155,7 @@ class Minter:
         minted = mint_case(spec, defect, variant, keys=self.keys, **heard)
         self._made_known(minted)
         label = self.redactor.label_of(minted.token) or minted.label
-        forged = defect in _FORGED
-        self.holders.setdefault(label, Holder(principal, defect is None, scopes is None, forged))
+        self.holders.setdefault(label, Holder(principal, defect, variant, scopes))
         self._minted[wish] = (spec, minted)
         return minted
 

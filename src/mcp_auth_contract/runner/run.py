@@ -37,7 +37,7 @@ class Run:
     ask: Callable[[Question], Awaitable[Observation]]
     facts: Callable[[Case], Facts]
     fault: Callable[[Exception], str]
-    reproduce: Callable[[Case, Observation], str | None]
+    reproduce: Callable[[Observation], str | None]
     jobs: int = 8
     settled: Callable[[Case, Outcome], None] = lambda _case, _outcome: None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -184,7 +184,7 @@ class Run:
         evidence = tuple(dict.fromkeys(answer.exchange for answer in answers_of(observation)))
         if isinstance(outcome, Fail) and outcome.evidence:
             evidence = outcome.evidence
-        self._settle(case, outcome, evidence, self.reproduce(case, observation))
+        self._settle(case, outcome, evidence, self.reproduce(observation))
 
     def _ungated(self, case: Case) -> Inconclusive | None:
         """A case that needs a closed operation, on an open one: its own answer would name a fault it is not."""

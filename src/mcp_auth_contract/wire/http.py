@@ -87,6 +87,11 @@ class HttpDoor:
     ) -> None:
         await self._connections.close()
 
+    @property
+    def inside(self) -> bool:
+        """Whether the target runs in this process, at an address that nobody else can reach."""
+        return self._connections.mounted(self.target_origin)
+
     async def send(self, request: Request) -> Answer:
         """Send one request and return what came back.
 
