@@ -149,6 +149,47 @@ def probe(
     raise typer.Exit(probe_and_report(url, options, Outputs(json, junit, markdown, quiet=quiet)))
 
 
+@app.command()
+def init(
+    url: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="URL", help="The MCP endpoint; with --app, where it believes to be.", show_default=False
+        ),
+    ] = None,
+    app_name: Annotated[
+        str | None, typer.Option("--app", metavar="MODULE:NAME", help="An ASGI application, run in this process.")
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--start", metavar="COMMAND", help="Start the server so, with ${target.port} for a free port."),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--env",
+            metavar="NAME=VALUE",
+            help="A setting of the server for --app or --start, as in 'ISSUER=${issuer.url}'. May be repeated.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The new file; - for stdout. A file that exists is left alone.")
+    ] = Path("mcp-auth-contract.toml"),
+    token_env: Annotated[
+        str | None,
+        typer.Option(
+            "--token-env", metavar="NAME", help="Look with the access token in this environment variable too."
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing, also on a terminal.")] = False,
+) -> None:
+    """Look at a server and write its contract, with a question at what only you can know."""
+    from mcp_auth_contract.cli.drafting import InitOptions, draft_contract
+
+    options = InitOptions(url, app_name, start, tuple(env or ()), output, token_env, yes)
+    raise typer.Exit(draft_contract(options))
+
+
 @app.command("list")
 def list_checks(
     family: Annotated[str | None, typer.Argument(help="Only this family, as in token.", show_default=False)] = None,

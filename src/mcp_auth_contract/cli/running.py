@@ -9,6 +9,7 @@ import sys
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from rich.console import Console
@@ -26,7 +27,17 @@ from mcp_auth_contract.plan import Case, Selection
 from mcp_auth_contract.runner import Report, Shard, Waiver
 from mcp_auth_contract.waivers import DEFAULT_NAME, draft_waivers, load_waivers
 
-__all__ = ["RunOptions", "probe_and_report", "run_and_report"]
+__all__ = [
+    "RunOptions",
+    "demand_http",
+    "given_token_of",
+    "interruptible",
+    "probe_and_report",
+    "run_and_report",
+    "shown_progress",
+]
+
+_Result = TypeVar("_Result")
 
 _BEARER_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 
@@ -58,7 +69,7 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
     found = find_contract(file)
     contract = load_contract(found.path)
     if options.url is not None:
-        _demand_http(options.url)
+        demand_http(options.url)
         contract = at_url(contract, options.url)
     demand_writable(outputs)
     if options.write_waivers is not None:
@@ -69,9 +80,9 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
     waivers = _waivers(options, found, checks)
     if found.sample and not outputs.quiet:
         sys.stderr.write("No mcp-auth-contract.toml here: running the built-in sample server against its contract.\n")
-    with _progress() as progress:
+    with shown_progress() as progress:
         chosen = replace(_options(options, checks, found.name, progress), waivers=waivers)
-        report = _run(run_contract(contract, chosen))
+        report = interruptible(run_contract(contract, chosen))
     if options.write_waivers is not None:
         _draft(report, options, options.write_waivers)
     return write(report, outputs)
@@ -79,11 +90,11 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
 
 def probe_and_report(url: str, options: RunOptions, outputs: Outputs) -> int:
     """Look at a URL, write the reports, and return the exit code."""
-    _demand_http(url)
+    demand_http(url)
     demand_writable(outputs)
-    with _progress() as progress:
+    with shown_progress() as progress:
         chosen = _options(options, load_builtin(options.scenarios), "(none: anonymous probe)", progress)
-        report = _run(probe_url(url, chosen))
+        report = interruptible(probe_url(url, chosen))
     return write(report, outputs)
 
 
@@ -113,17 +124,16 @@ def _options(options: RunOptions, checks: Sequence[Check], name: str, progress: 
         fail_on=options.fail_on,
         name=name,
         wait=options.wait,
-        genuine=_given(options),
+        genuine=given_token_of(options.token_env, options.principal),
         shard=None if options.shard is None else Shard.parse(options.shard),
         progress=progress,
     )
 
 
-def _given(options: RunOptions) -> Given | None:
-    """Return the genuine token that the command line names, without ever repeating it."""
-    name = options.token_env
+def given_token_of(name: str | None, principal: str | None = None) -> Given | None:
+    """Return the genuine token in an environment variable, without ever repeating it; None where none is named."""
     if name is None:
-        if options.principal is not None:
+        if principal is not None:
             raise UsageError("--principal: belongs to --token-env; name the variable that holds the token")
         return None
     token = os.environ.get(name, "").strip()
@@ -136,10 +146,11 @@ def _given(options: RunOptions) -> Given | None:
             f"--token-env {name}: holds white space or characters that no bearer token has (RFC 6750 section 2.1); "
             "put the access token alone there"
         )
-    return Given(name, token, options.principal)
+    return Given(name, token, principal)
 
 
-def _demand_http(url: str) -> None:
+def demand_http(url: str) -> None:
+    """Raise UsageError for a text that is no http or https URL."""
     try:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
@@ -149,10 +160,10 @@ def _demand_http(url: str) -> None:
         raise UsageError(f'"{url}": not an http or https URL; write it like https://mcp.example.com/mcp')
 
 
-def _run(work: Awaitable[Report]) -> Report:
-    """Run to the end, or to the first Ctrl-C or SIGTERM, which makes a partial report."""
+def interruptible(work: Awaitable[_Result]) -> _Result:
+    """Run to the end, or to the first Ctrl-C or SIGTERM, which cancels the work; a run then makes a partial report."""
 
-    async def interruptible() -> Report:
+    async def watched() -> _Result:
         task = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -163,11 +174,11 @@ def _run(work: Awaitable[Report]) -> Report:
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
 
-    return asyncio.run(interruptible())
+    return asyncio.run(watched())
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Progress]:
+def shown_progress() -> Iterator[Progress]:
     """Show a bar on a terminal; elsewhere nothing."""
     console = Console(file=sys.stderr)  # this very file: an application in process gets another stderr
     if not console.is_terminal or os.environ.get("CI"):

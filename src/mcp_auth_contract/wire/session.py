@@ -103,7 +103,8 @@ def handshake_of(received: Received, revision: Revision) -> Handshake:
         return Handshake(received.answer, reading, revision)
     result = (received.raw_reply or {}).get("result")
     result = result if isinstance(result, dict) else {}
-    server = result.get("serverInfo")
+    # What the server calls itself is for reports: never as received, for it may repeat the token.
+    server = _parts(received.answer)[0].get("serverInfo")
     chosen = _revision(result.get("protocolVersion"))
     session = received.raw_header("mcp-session-id")
     return Handshake(

@@ -350,3 +350,24 @@ def test_a_discovery_names_the_server() -> None:
     detected, _ = converse(era(lambda m: result(m, found), None), detect_revisions)
     assert (detected.name, detected.version, detected.revisions) == ("inv", "3", (MODERN,))
     assert len(detected.answers) == 2
+
+
+def test_a_server_cannot_call_itself_by_the_token_that_it_got() -> None:
+    secret = "s3cret-token-of-alice-0123456789"
+
+    def respond(request: httpx.Request, message: Mapping[str, Any]) -> httpx.Response:
+        said = request.headers.get("authorization", "")
+        info = {"name": f"you sent {said}", "version": said}
+        if message.get("method") == "initialize":
+            return result(message, {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": info})
+        return result(message, {"_meta": {"io.modelcontextprotocol/serverInfo": info}})
+
+    async def use(conversation: Conversation) -> tuple[str | None, str | None]:
+        conversation.door.redactor.register(secret, "good")
+        detected = await detect_revisions(conversation, (("Authorization", f"Bearer {secret}"),))
+        return detected.name, detected.version
+
+    (name, version), _ = converse(respond, use)
+    assert name is not None
+    assert name.startswith("you sent ")
+    assert secret not in f"{name} {version}"
