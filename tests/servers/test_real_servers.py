@@ -76,7 +76,9 @@ def test_a_default_server_shows_its_known_weaknesses_and_no_other(name: str, ins
     said = [result.sentence for result in report.results if isinstance(result.outcome, Fail | Error)]
     failed = {result.check.id for result in report.results if isinstance(result.outcome, Fail)}
     assert not [result for result in report.results if isinstance(result.outcome, Error)]
-    assert failed == {*EXPECTED[name], *(IN_TIME[name] if inside else ())}, "\n".join(said)
+    known = {*EXPECTED[name], *(IN_TIME[name] if inside else ())}
+    # On a slow machine a started server's keys grow old during the run, as they do on a moved clock.
+    assert known <= failed <= known | set(IN_TIME[name]), "\n".join(said)
     unseen = {result.check.id for result in report.results if isinstance(result.outcome, Inconclusive)}
     assert unseen <= UNSEEN
     must = {result.check.id for result in report.results if result.check.level is Level.MUST}
