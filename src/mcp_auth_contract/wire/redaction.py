@@ -18,6 +18,8 @@ REDACTED_JWT = "<redacted JWT>"
 # Shorter strings are words, numbers and the like: replacing them everywhere would garble every text.
 _SHORTEST = 8
 _KEY = 8
+# Texts up to this length, field values above all, come again and again.
+_OFTEN = 200
 _TAIL = 24
 # What encoders leave as it is: nothing, a slash (Python), JavaScript's marks, a query's (RFC 3986 §3.4).
 _UNQUOTED = ("", "/", "!'()*", "!$&'()*+,;=:@/?")
@@ -61,7 +63,7 @@ class Redactor:
     JWT, and the values of Authorization, Proxy-Authorization, Cookie and Set-Cookie, are replaced by a generic mark.
     """
 
-    __slots__ = ("_index", "_labels", "_lock", "_longest", "_odd", "_shown")
+    __slots__ = ("_index", "_known", "_labels", "_lock", "_longest", "_odd", "_shown")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -71,6 +73,7 @@ class Redactor:
         self._index: dict[str, tuple[_Needle, ...]] = {}
         self._odd: tuple[_Needle, ...] = ()
         self._longest = 0
+        self._known: dict[str, str] = {}
 
     @property
     def longest(self) -> int:
@@ -119,6 +122,15 @@ class Redactor:
         """Return the text without secrets. JSON stays JSON."""
         if len(text) < _SHORTEST:
             return text
+        if len(text) > _OFTEN:
+            return self._without_secrets(text)
+        # A later secret replaces the memory, so that what is written into an old one is never read.
+        known = self._known
+        if text not in known:
+            known[text] = self._without_secrets(text)
+        return known[text]
+
+    def _without_secrets(self, text: str) -> str:
         for needle in self._odd:
             if needle.text in text:
                 text = text.replace(needle.text, needle.label)
@@ -157,6 +169,7 @@ class Redactor:
                     self._enter(_Needle(text, label))
                 for text in _base64_tails(secret):
                     self._enter(_Needle(text, label, rest=True))
+                self._known = {}
             self._labels[secret] = label
         return label
 
