@@ -13,7 +13,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from mcp_auth_contract.catalogue import Check, load_builtin
@@ -184,7 +184,8 @@ def shown_progress() -> Iterator[Progress]:
     if not console.is_terminal or os.environ.get("CI"):
         yield Progress()
         return
-    bar = Bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), console=console, transient=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Bar(*columns, TextColumn("left"), console=console, transient=True)
     with bar:
         task = bar.add_task("looking at the server", total=None)
         broken = 0
