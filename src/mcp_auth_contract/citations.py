@@ -47,6 +47,8 @@ _MCP_PAGES = MappingProxyType(
         "subscriptions": "specification/{revision}/basic/patterns/subscriptions",
         "versioning": "specification/{revision}/basic/versioning",
         "caching": "specification/{revision}/server/utilities/caching",
+        "mrtr": "specification/{revision}/basic/patterns/mrtr",
+        "tasks": "specification/{revision}/basic/utilities/tasks",
         "basic": "specification/{revision}/basic",
         "tools": "specification/{revision}/server/tools",
         "discover": "specification/{revision}/server/discover",
@@ -401,6 +403,13 @@ CITATIONS: Mapping[str, Citation] = _table(
             "Which events to log",
             "https://cheatsheetseries.owasp.org/cheatsheets/Logging_Cheat_Sheet.html#which-events-to-log",
         ),
+        Citation(
+            "sep-2663-security-implications",
+            "MCP SEP-2663 tasks extension",
+            "",
+            "Security Implications",
+            f"{_MCP}/seps/2663-tasks-extension#security-implications",
+        ),
         Citation("fetch-cors", "Fetch Standard", "", "CORS protocol", f"{_FETCH}#http-cors-protocol"),
         Citation(
             "openai-apps-authentication",
@@ -467,6 +476,7 @@ CITATIONS: Mapping[str, Citation] = _table(
         "Resumability and Redelivery",
         "Protocol Version Header",
     ),
+    _mcp("2025-11-25", "tasks", "Task Isolation and Access Control"),
     _mcp("2025-11-25", "security-best-practices", "Session Hijacking", "Scope Minimization"),
     _mcp(
         "2026-07-28",
@@ -497,6 +507,7 @@ CITATIONS: Mapping[str, Citation] = _table(
         "Token Theft",
     ),
     _mcp("2026-07-28", "streamable-http", "Protocol Version Header"),
+    _mcp("2026-07-28", "mrtr", "Server Requirements (Basic Workflow)"),
     _mcp("2026-07-28", "subscriptions", "Opening a Stream"),
     _mcp("2026-07-28", "versioning", "Backward Compatibility with Initialization-Based Versions"),
     _mcp("2026-07-28", "basic", "Statelessness", "_meta"),

@@ -1,9 +1,20 @@
 """The contract file: what the kit has to know about a server, checked before anything is sent."""
 
-from mcp_auth_contract.contract.access import Access, Ways, accesses, no_access, operation_of
+from mcp_auth_contract.contract.access import Access, Ways, accesses, handle_calls, no_access, operation_of, tool_call
 from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve, resolve_issuer
 from mcp_auth_contract.contract.load import at_url, load_contract, read_contract
-from mcp_auth_contract.contract.models import Claims, Contract, Cursor, Issuer, Policy, Principal, Record, Target
+from mcp_auth_contract.contract.models import (
+    Claims,
+    Contract,
+    Cursor,
+    Handle,
+    Input,
+    Issuer,
+    Policy,
+    Principal,
+    Record,
+    Target,
+)
 from mcp_auth_contract.contract.operations import (
     Operation,
     control_operation,
@@ -21,6 +32,8 @@ __all__ = [
     "Claims",
     "Contract",
     "Cursor",
+    "Handle",
+    "Input",
     "Issuer",
     "Operation",
     "Policy",
@@ -33,6 +46,7 @@ __all__ = [
     "contract_schema",
     "control_operation",
     "environment_secrets",
+    "handle_calls",
     "implying",
     "load_contract",
     "no_access",
@@ -44,4 +58,5 @@ __all__ = [
     "resolve",
     "resolve_issuer",
     "satisfies",
+    "tool_call",
 ]

@@ -1,18 +1,17 @@
 """Who sees and changes whose records: a canary in no byte of anybody else's answer, and its owner still served."""
 
 from mcp_auth_contract.judges.facts import Facts
+from mcp_auth_contract.judges.isolation_parts import leak, unproved
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.observations import (
     Accepted,
     Ambiguous,
     Asked,
     AuditObserved,
-    Canary,
     CursorObserved,
     Doubt,
     MissingObserved,
     RecordObserved,
-    Refusal,
     Refused,
     WriteObserved,
     describe,
@@ -36,9 +35,9 @@ def record_hidden(observed: RecordObserved, facts: Facts) -> Verdict:
     expected = f"no byte of {observed.canary.record} for {observed.principal}"
     others = tuple(observed.by(observed.principal))
     for call in others:
-        if broken := _leak(call, observed.canary, expected):
+        if broken := leak(call, observed.canary, expected):
             return broken
-    return _uncontrolled(observed) or _unproved(*others) or Pass()
+    return _uncontrolled(observed) or unproved(*others) or Pass()
 
 
 def owner_undisturbed(observed: RecordObserved, facts: Facts) -> Verdict:
@@ -51,13 +50,13 @@ def owner_undisturbed(observed: RecordObserved, facts: Facts) -> Verdict:
     seen = [call.shows(observed.canary) is not None for call in own]
     for call, found in zip(own, seen, strict=True):
         for canary in observed.foreign if not found else ():
-            if broken := _leak(call, canary, expected):
+            if broken := leak(call, canary, expected):
                 return broken
     if not any(seen):
         return _uncontrolled(observed) or Pass()
     for call, found in zip(own, seen, strict=True):
         if not found:
-            if doubt := _unproved(call):
+            if doubt := unproved(call):
                 return doubt
             order = "the first time" if call is own[0] else f"after {observed.principal} had asked"
             return Fail(expected, f"{call.said} without it, {order}", Impact.AVAILABILITY)
@@ -83,7 +82,7 @@ def foreign_write_denied(observed: WriteObserved, facts: Facts) -> Verdict:
     foreign, before, after = observed.step("foreign"), observed.step("before"), observed.step("after")
     if foreign is None or before is None or after is None:
         return Inconclusive("nothing was sent")
-    if broken := _leak(foreign, observed.canary, expected):
+    if broken := leak(foreign, observed.canary, expected):
         return broken
     if doubt := _no_write_control(observed):
         return doubt
@@ -91,7 +90,7 @@ def foreign_write_denied(observed: WriteObserved, facts: Facts) -> Verdict:
         if not _steady(observed):
             return _refused_at_least(foreign, "what the owner reads differs each time")
         return Fail(expected, f"{foreign.said}, and the owner reads another value", Impact.PRIVILEGE_ESCALATION)
-    if doubt := _unproved(foreign):
+    if doubt := unproved(foreign):
         return doubt
     changed = observed.step("changed")
     if changed is None or changed.result == before.result:
@@ -124,13 +123,13 @@ def key_bound(observed: WriteObserved, facts: Facts) -> Verdict:
         return Inconclusive("nothing was sent")
     if unborrowed.shows(observed.canary) is not None:
         return NotApplicable("the record is shown with any key; isolation-write-denied reports it")
-    if broken := _leak(borrowed, observed.canary, expected):
+    if broken := leak(borrowed, observed.canary, expected):
         return broken
     if doubt := _no_write_control(observed):
         return doubt
     if own.shows(observed.canary) is None:
         return NotApplicable("the answer to a write does not show the record")
-    return _unproved(borrowed) or Pass()
+    return unproved(borrowed) or Pass()
 
 
 def cursor_bound(observed: CursorObserved, facts: Facts) -> Verdict:
@@ -148,11 +147,11 @@ def cursor_bound(observed: CursorObserved, facts: Facts) -> Verdict:
     if other is None or second is None or other_first is None:
         return Inconclusive("nothing was sent")
     for canary in observed.canaries:
-        if broken := _leak(other, canary, expected):
+        if broken := leak(other, canary, expected):
             return broken
     if not second.accepted:
         return Inconclusive(f"{observed.owner} got no second page: {second.said}")
-    if doubt := _unproved(other):
+    if doubt := unproved(other):
         return doubt
     if not other.accepted:
         return Pass()
@@ -194,11 +193,6 @@ def reader_audited(observed: AuditObserved, facts: Facts) -> Verdict:
     return Fail("a line in the audit log", "none")
 
 
-def _leak(call: Asked, canary: Canary, expected: str) -> Fail | None:
-    where = call.shows(canary)
-    return None if where is None else Fail(expected, f"{call.said}, {canary.record} in {where} for {call.principal}")
-
-
 def _uncontrolled(observed: RecordObserved) -> Inconclusive | None:
     """The owner has to see the record, before and after: else its absence elsewhere proves nothing."""
     own = tuple(observed.by(observed.owner))
@@ -206,26 +200,6 @@ def _uncontrolled(observed: RecordObserved) -> Inconclusive | None:
         if call.shows(observed.canary) is None:
             return Inconclusive(f"the owner {observed.owner} does not get {observed.canary.record}: {call.said}")
     return None if own else Inconclusive("nothing was sent")
-
-
-def _unproved(*calls: Asked) -> Inconclusive | None:
-    """Answers that hold no canary for a reason that has nothing to do with whose record it is."""
-    for call in calls:
-        match call.reading:
-            case Ambiguous():
-                return Inconclusive(f"{call.principal}: {call.said}")
-            case Refused(how=Refusal.UNAUTHORIZED):
-                return Inconclusive(f"the token of {call.principal} is refused altogether: {call.said}")
-            case Refused() if any(_for_scope(call, index) for index in range(len(call.answers))):
-                return Inconclusive(f"{call.principal} is refused for a scope, not for the record: {call.said}")
-            case Accepted() | Refused() if call.cut:
-                return Inconclusive(f"{call.principal}: the answer was longer than is read")
-    return None if calls else Inconclusive("nothing was sent")
-
-
-def _for_scope(call: Asked, index: int) -> bool:
-    bearer = call.answers[index].challenges.bearer
-    return bearer is not None and bearer.get("error") == "insufficient_scope"
 
 
 def _no_write_control(observed: WriteObserved) -> Inconclusive | None:
@@ -247,7 +221,7 @@ def _steady(observed: WriteObserved) -> bool:
 
 def _refused_at_least(foreign: Asked, why: str) -> Verdict:
     """Where no read tells, only a refusal does."""
-    if doubt := _unproved(foreign):
+    if doubt := unproved(foreign):
         return doubt
     if isinstance(foreign.reading, Refused):
         return Pass()

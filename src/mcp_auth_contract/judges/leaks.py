@@ -37,7 +37,8 @@ __all__ = [
 
 _Lacks = Callable[[Exchanged], bool]
 _MOST_EVIDENCE = 10
-_OPERATIONS = frozenset({"tools/call", "resources/read", "prompts/get"})
+_OPERATIONS = frozenset({"tools/call", "resources/read", "prompts/get", "tasks/get", "tasks/result", "tasks/cancel"})
+"""Calls, and the methods that bring what a call ended in."""
 _TRACES = (
     ("a stack trace", re.compile(r"Traceback \(most recent call last\)")),
     ("a stack trace", re.compile(r'File \\?"[^"\n]{1,200}\\?", line \d+')),

@@ -17,7 +17,7 @@ from mcp_auth_contract.lab.doors import preflight, share_with_origin
 from mcp_auth_contract.lab.incoming import UNREADABLE, Incoming
 from mcp_auth_contract.lab.introspection import Introspector
 from mcp_auth_contract.lab.keyring import KeySource
-from mcp_auth_contract.lab.methods import Context
+from mcp_auth_contract.lab.methods import Client, Context
 from mcp_auth_contract.lab.principal import ANONYMOUS, Principal
 from mcp_auth_contract.lab.protocol import is_modern
 from mcp_auth_contract.lab.records import Ledger
@@ -34,6 +34,8 @@ from mcp_auth_contract.lab.refusal import (
 from mcp_auth_contract.lab.scopes import BASIC_SCOPE
 from mcp_auth_contract.lab.sessions import Sessions
 from mcp_auth_contract.lab.settings import LabSettings
+from mcp_auth_contract.lab.states import States
+from mcp_auth_contract.lab.tasks import Tasks
 from mcp_auth_contract.lab.upstream import tell_upstream
 from mcp_auth_contract.lab.variations import configured, varied
 from mcp_auth_contract.lab.verification import Trust, verify
@@ -51,6 +53,8 @@ class Lab:
         self._introspector = Introspector(settings, behaviour.introspection)
         self.sessions = Sessions(behaviour.sessions)
         self.ledger = Ledger(behaviour.isolation, settings.audit)
+        self.tasks = Tasks(behaviour.tasks)
+        self.states = States(behaviour.states)
         self._own_key = OwnKey()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,9 +76,9 @@ class Lab:
             return "POST"
         return "GET, POST, DELETE" if self.behaviour.sessions.stream else "POST, DELETE"
 
-    def context(self, principal: Principal, not_found: int) -> Context:
+    def context(self, principal: Principal, not_found: int, client: Client) -> Context:
         """Return what methods work with for this caller."""
-        return Context(principal, self.ledger, self.behaviour.listing, not_found)
+        return Context(principal, self.ledger, self.behaviour.listing, not_found, client)
 
     def remaining(self, principal: Principal) -> float:
         """Return the seconds until the caller's token expires, at most an hour."""

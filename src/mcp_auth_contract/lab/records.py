@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from mcp_auth_contract.lab.exports import SOUND as SOUND_EXPORTS
+from mcp_auth_contract.lab.exports import ExportRules, Exports
 from mcp_auth_contract.lab.principal import Principal
 
 __all__ = ["SOUND", "Invoice", "Isolation", "Ledger", "Way", "first_invoices"]
@@ -47,7 +49,7 @@ class Isolation:
     `listing` says whose list goes on where a page token was handed to somebody, `cached` the key under which an invoice
     found by its id is kept (None: it is not), `unknown` what happens for an id that nothing has, `told` whether a
     caller is told of a change that was made, `repeated` the key under which a write is remembered (None: it is not),
-    `audited` whether a read is logged.
+    `audited` whether a read is logged, `exports` what is done with kept exports.
     """
 
     visible: Callable[[Principal, Invoice, Way], bool]
@@ -58,6 +60,7 @@ class Isolation:
     told: Callable[[Principal, Invoice], bool]
     repeated: Callable[[Principal, str], object]
     audited: Callable[[Principal, Invoice], bool]
+    exports: ExportRules = SOUND_EXPORTS
 
 
 def is_owner(principal: Principal, invoice: Invoice) -> bool:
@@ -134,11 +137,12 @@ def _log(file: Path, entry: Mapping[str, str]) -> None:
 
 
 class Ledger:
-    """The invoices of one server, and the page tokens it hands out."""
+    """The invoices of one server, the page tokens it hands out, and the exports it keeps."""
 
     def __init__(self, isolation: Isolation, audit: Path | None = None) -> None:
         self._isolation = isolation
         self._audit = audit
+        self.exports = Exports(isolation.exports)
         if audit is not None:
             audit.touch()
         self._invoices = list(first_invoices())

@@ -112,10 +112,13 @@ def _search(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) 
     return _result({"invoices": [invoice_json(one) for one in hits]})
 
 
-def _export(ledger: Ledger, principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _export(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    if "export_id" in arguments:
+        kept = ledger.exports.find(principal, arguments["export_id"])
+        return tool_error("not found") if kept is None else _result({"csv": kept}, kept)
     rows = [f"{one.invoice_id},{one.amount},{one.note}" for one in ledger.visible(principal, Way.EXPORT)]
     text = "\n".join(("invoice_id,amount,note", *rows))
-    return _result({"csv": text}, text)
+    return _result({"csv": text, "export_id": ledger.exports.keep(principal, text)}, text)
 
 
 def _update(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,7 +156,14 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
             Tool("get_invoice", "Read one of your invoices", _READ, _get, _ID),
             Tool("search_invoices", "Search your invoices", _READ, _search, {"query": "string"}),
             Tool("whoami", "Say whom the token stands for", _READ, _whoami, {}),
-            Tool("export_invoices", "Export your invoices as CSV", frozenset({EXPORT}), _export, {}),
+            Tool(
+                "export_invoices",
+                "Export your invoices as CSV, or read an export again by its id",
+                frozenset({EXPORT}),
+                _export,
+                {"export_id": "string"},
+                frozenset({"export_id"}),
+            ),
             Tool(
                 "update_invoice",
                 "Change the amount of one of your invoices",

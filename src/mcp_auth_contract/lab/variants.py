@@ -37,3 +37,7 @@ class Variant(StrEnum):
     EITHER_CHALLENGE = "either-challenge"
     OPAQUE = "opaque"
     AUDITED = "audited"
+    NO_TASKS = "no-tasks"
+    FOREIGN_HANDLES_403 = "foreign-handles-403"
+    FOREIGN_HANDLES_404 = "foreign-handles-404"
+    SINGLE_USE = "single-use"

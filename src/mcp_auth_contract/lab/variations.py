@@ -18,10 +18,11 @@ from mcp_auth_contract.lab.incoming import Incoming
 from mcp_auth_contract.lab.methods import DISCOVERY
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.protocol import as_events
-from mcp_auth_contract.lab.refusal import RpcRefused
+from mcp_auth_contract.lab.refusal import HttpRefused, RpcRefused
 from mcp_auth_contract.lab.rpc import params_of
 from mcp_auth_contract.lab.scopes import Operation, insufficient, operations_of, required_scopes
 from mcp_auth_contract.lab.settings import ENDPOINT, LabSettings
+from mcp_auth_contract.lab.tasks import Task
 from mcp_auth_contract.lab.tools import Tool
 from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.model import OperationKind, Revision
@@ -203,6 +204,26 @@ def _telling_in_results(chosen: Callable[[Denial], bool]) -> Change:
     )
 
 
+def _foreign_tasks(status: int) -> Change:
+    """Refuse foreign and unknown tasks by an HTTP status."""
+
+    def refuse(_task: Task | None) -> Exception:
+        return HttpRefused(status, "no such task")
+
+    return lambda b: replace(b, tasks=replace(b.tasks, refuse=refuse))
+
+
+def _single_use(behaviour: Behaviour) -> Behaviour:
+    """Let an export be read again once, and a state be used once."""
+    isolation = behaviour.isolation
+    exports = replace(isolation.exports, ended_by_use=True)
+    return replace(
+        behaviour,
+        isolation=replace(isolation, exports=exports),
+        states=replace(behaviour.states, once=True),
+    )
+
+
 _LEGACY = tuple(one for one in Revision if not one.stateless)
 
 VARIATIONS: Mapping[Variant, Change] = MappingProxyType(
@@ -235,6 +256,10 @@ VARIATIONS: Mapping[Variant, Change] = MappingProxyType(
         Variant.MODERN_ONLY: _revisions(Revision.R2026_07_28),
         Variant.OWN_AS: _own_authorization_server,
         Variant.SLASH_REDIRECT: lambda b: replace(b, doors=replace(b.doors, side_door=_redirect_slash)),
+        Variant.NO_TASKS: lambda b: replace(b, tasks=replace(b.tasks, offered=False)),
+        Variant.FOREIGN_HANDLES_403: _foreign_tasks(403),
+        Variant.FOREIGN_HANDLES_404: _foreign_tasks(404),
+        Variant.SINGLE_USE: _single_use,
         Variant.TOOL_CHALLENGE: _telling_in_results(lambda _denial: True),
         Variant.EITHER_CHALLENGE: _telling_in_results(lambda denial: denial.get("error") is None),
     }

@@ -1,6 +1,15 @@
 """What was seen: answers, their reading, and the one frozen value that each probe returns."""
 
 from mcp_auth_contract.observations.answer import Answer, JsonObject, Trouble
+from mcp_auth_contract.observations.handles import (
+    HandleObserved,
+    OwnStateObserved,
+    RequestStateObserved,
+    TaskObserved,
+    completed,
+    result_in,
+    task_status,
+)
 from mcp_auth_contract.observations.identity import CallerCall, IdentityObserved, Listed, ListingsObserved
 from mcp_auth_contract.observations.isolation import (
     Asked,
@@ -96,6 +105,7 @@ __all__ = [
     "Doubt",
     "Exchanged",
     "ExchangesObserved",
+    "HandleObserved",
     "Heard",
     "IdentityObserved",
     "JsonObject",
@@ -106,6 +116,7 @@ __all__ = [
     "Location",
     "MissingObserved",
     "Observation",
+    "OwnStateObserved",
     "ParityObserved",
     "Passed",
     "PreflightObserved",
@@ -113,6 +124,7 @@ __all__ = [
     "RecordObserved",
     "Refusal",
     "Refused",
+    "RequestStateObserved",
     "ResourceMetadataObserved",
     "Round",
     "RoundsObserved",
@@ -124,6 +136,7 @@ __all__ = [
     "Step",
     "Surface",
     "SurfaceObserved",
+    "TaskObserved",
     "TimelineObserved",
     "TokenShown",
     "ToolDeclared",
@@ -136,10 +149,13 @@ __all__ = [
     "challenge_scopes",
     "challenged_in_result",
     "challenges_told",
+    "completed",
     "describe",
     "read",
     "result_challenges",
+    "result_in",
     "result_of",
     "result_texts",
     "sighted",
+    "task_status",
 ]

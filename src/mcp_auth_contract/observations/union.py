@@ -1,5 +1,11 @@
 """Everything that a probe may return."""
 
+from mcp_auth_contract.observations.handles import (
+    HandleObserved,
+    OwnStateObserved,
+    RequestStateObserved,
+    TaskObserved,
+)
 from mcp_auth_contract.observations.identity import IdentityObserved, ListingsObserved
 from mcp_auth_contract.observations.isolation import (
     AuditObserved,
@@ -34,19 +40,23 @@ Observation = (
     | CursorObserved
     | DoorObserved
     | ExchangesObserved
+    | HandleObserved
     | IdentityObserved
     | LeewayObserved
     | ListingsObserved
     | MissingObserved
+    | OwnStateObserved
     | ParityObserved
     | PreflightObserved
     | RecordObserved
+    | RequestStateObserved
     | ResourceMetadataObserved
     | RoundsObserved
     | SessionEndObserved
     | SessionIdsObserved
     | SessionObserved
     | SurfaceObserved
+    | TaskObserved
     | TimelineObserved
     | ToolPointersObserved
     | ToolSchemesObserved

@@ -8,7 +8,6 @@ from mcp_auth_contract.catalogue import Axis, Check, Need, ScopeChoice
 from mcp_auth_contract.contract import (
     Contract,
     Operation,
-    Ways,
     accesses,
     control_operation,
     implying,
@@ -19,6 +18,7 @@ from mcp_auth_contract.contract import (
 )
 from mcp_auth_contract.model import Effect, OperationKind, Revision
 from mcp_auth_contract.plan.case import Base, Case
+from mcp_auth_contract.plan.ways import forbidden_write, ways_of
 from mcp_auth_contract.probes import Question
 from mcp_auth_contract.probes.bypass_words import bypass_asks
 from mcp_auth_contract.probes.vocabulary import PROBES
@@ -30,16 +30,6 @@ _STATELESS_METHODS = frozenset({"server/discover"})
 _STATEFUL_METHODS = frozenset({"initialize", "ping"})
 UNKNOWN_SCOPES = frozenset({"openid", "unknown:probe"})
 """Scopes that a token may hold besides those of the contract: one of OpenID Connect, and one that nobody knows."""
-
-_RECORD_WAYS = {
-    "audit": Ways.READERS,
-    "cursor": Ways.CURSORS,
-    "missing_record": Ways.UNSHARED,
-    "record_write": Ways.WRITES,
-    "repeated_write": Ways.KEYED,
-}
-"""The ways that a probe with only one kind of them is about."""
-_RECORD_WRITES = frozenset({"record_write", "repeated_write"})
 
 
 def runs_on(check: Check, revision: Revision, revisions: tuple[Revision, ...], every_revision: bool) -> bool:
@@ -93,7 +83,7 @@ class Expansion:
     def _nothing_there(self) -> str | None:
         """Why a check over scopes has no case; None for one whose absence needs no word."""
         if self.check.over is Axis.RECORDS:
-            return "; ".join(no_access(self.contract, ways) for ways in self._ways())
+            return "; ".join(no_access(self.contract, ways) for ways in ways_of(self.check))
         if self.check.over is Axis.IMPLIED_SCOPES:
             return "no scope that an operation needs is part of another one (policy.implies)"
         if self.check.over is Axis.FREE_OPERATIONS:
@@ -166,14 +156,10 @@ class Expansion:
                 for scope in operation.scopes:
                     yield from self._about(revision, operation, scope)
 
-    def _ways(self) -> tuple[Ways, ...]:
-        return tuple(Ways(word) for word in self.check.variants) or (_RECORD_WAYS[self.check.probe],)
-
     def _records(self, revision: Revision) -> Iterator[Case]:
         """One case for each way of a principal to a record; the probe brings its controls along."""
         check, known = self.check, Counter[str]()
-        writes = check.probe in _RECORD_WRITES and not self.contract.policy.writes
-        for access in (access for ways in self._ways() for access in accesses(self.contract, ways)):
+        for access in (access for ways in ways_of(check) for access in accesses(self.contract, ways)):
             question = Question(
                 check.probe,
                 revision=revision,
@@ -188,7 +174,7 @@ class Expansion:
             known[label] += 1
             # The same tool may lead to a record with other arguments.
             label = label if known[label] == 1 else f"{label}:{known[label]}"
-            settled = "the contract allows no writes (policy.writes = false)" if writes else None
+            settled = forbidden_write(check, self.contract, access)
             yield Case(f"{check.id}[{label}]", check, revision, question, settled=settled)
 
     def _about(self, revision: Revision, operation: Operation, missing: str | None) -> Iterator[Case]:

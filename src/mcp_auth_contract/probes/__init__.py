@@ -12,20 +12,24 @@ from mcp_auth_contract.observations import (
     CursorObserved,
     DoorObserved,
     ExchangesObserved,
+    HandleObserved,
     IdentityObserved,
     LeewayObserved,
     ListingsObserved,
     MissingObserved,
     Observation,
+    OwnStateObserved,
     ParityObserved,
     PreflightObserved,
     RecordObserved,
+    RequestStateObserved,
     ResourceMetadataObserved,
     RoundsObserved,
     SessionEndObserved,
     SessionIdsObserved,
     SessionObserved,
     SurfaceObserved,
+    TaskObserved,
     TimelineObserved,
     ToolPointersObserved,
     ToolSchemesObserved,
@@ -39,6 +43,7 @@ from mcp_auth_contract.probes.calls import ask_call, ask_method
 from mcp_auth_contract.probes.documents import ask_authorization_servers, ask_resource_metadata
 from mcp_auth_contract.probes.doors import ask_door, ask_parity, ask_preflight, ask_session_end
 from mcp_auth_contract.probes.genuine import NO_DIFFERENCE, GenuineMinter, genuine_minter
+from mcp_auth_contract.probes.handles import ask_handle, ask_own_request_state, ask_request_state
 from mcp_auth_contract.probes.identity import ask_identity
 from mcp_auth_contract.probes.introspection_timelines import INTROSPECTION_TIMELINES
 from mcp_auth_contract.probes.isolation import answers_in, ask_cursor, ask_record
@@ -56,6 +61,7 @@ from mcp_auth_contract.probes.question import Question
 from mcp_auth_contract.probes.scopes import ask_rounds, ask_surface
 from mcp_auth_contract.probes.sessions import ask_session, ask_session_ids
 from mcp_auth_contract.probes.succession import ask_listings, ask_succession
+from mcp_auth_contract.probes.tasks import ask_task
 from mcp_auth_contract.probes.time_timelines import TIME_TIMELINES, ask_leeway
 from mcp_auth_contract.probes.timeline import Script, play
 from mcp_auth_contract.probes.tool_challenges import ask_tool_pointers, ask_tool_schemes
@@ -95,16 +101,19 @@ _ASKED: Mapping[str, Callable[[Question, Bench], Awaitable[Observation]]] = {
     "cursor": ask_cursor,
     "door": ask_door,
     "exchanges": ask_exchanges,
+    "handle": ask_handle,
     "identity": ask_identity,
     "leeway": ask_leeway,
     "listings": ask_listings,
     "method": ask_method,
     "missing_record": ask_missing_record,
+    "own_request_state": ask_own_request_state,
     "parity": ask_parity,
     "preflight": ask_preflight,
     "record": ask_record,
     "record_write": ask_record_write,
     "repeated_write": ask_repeated_write,
+    "request_state": ask_request_state,
     "resource_metadata": ask_resource_metadata,
     "rounds": ask_rounds,
     "session": ask_session,
@@ -112,6 +121,7 @@ _ASKED: Mapping[str, Callable[[Question, Bench], Awaitable[Observation]]] = {
     "session_ids": ask_session_ids,
     "succession": ask_succession,
     "surface": ask_surface,
+    "task": ask_task,
     "timeline": ask_timeline,
     "tool_pointers": ask_tool_pointers,
     "tool_schemes": ask_tool_schemes,
@@ -143,6 +153,10 @@ def answers_of(observation: Observation) -> Iterator[Answer]:
             yield from answers_in(sorted(calls, key=lambda call: call.principal != principal))
         case WriteObserved(calls=calls) | CursorObserved(calls=calls):
             yield from answers_in(sorted(calls, key=lambda call: call.name not in ("foreign", "borrowed", "other")))
+        case HandleObserved(calls=calls) | RequestStateObserved(calls=calls) | TaskObserved(calls=calls):
+            yield from answers_in(sorted(calls, key=lambda call: not call.name.startswith(("foreign", "other"))))
+        case OwnStateObserved(calls=calls, alterations=altered):
+            yield from answers_in(sorted(calls, key=lambda call: call.name not in (*altered, "replayed")))
         case MissingObserved(foreign=foreign, missing=missing):
             yield from answers_in([foreign, *([missing] if missing is not None else [])])
         case AuditObserved(call=call):

@@ -1,6 +1,6 @@
 """Two principals on the way to one record: what each of them gets, one after the other."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -20,7 +20,7 @@ from mcp_auth_contract.observations import (
 from mcp_auth_contract.probes.bench import Bench
 from mcp_auth_contract.probes.minting import Minter
 from mcp_auth_contract.probes.question import Question
-from mcp_auth_contract.wire import Handshake, HeaderPair, operation_call, request
+from mcp_auth_contract.wire import Call, Handshake, HeaderPair, Listing, list_all, operation_call, request
 from mcp_auth_contract.wire.conversation import Received
 
 __all__ = [
@@ -31,6 +31,8 @@ __all__ = [
     "callers",
     "canary_of",
     "forbidden",
+    "member",
+    "one_call",
     "pointed",
     "record_of",
 ]
@@ -58,24 +60,46 @@ class Caller:
         return (("Authorization", f"Bearer {token}"),)
 
     async def once(self, operation: Operation, note: str) -> Received:
-        """Make one call, and keep what it really said."""
+        """Make one call of an operation, and keep what it really said."""
+        return await self.say(operation_call(operation.kind, operation.name, operation.arguments), note)
+
+    async def say(self, call: Call, note: str, capabilities: Mapping[str, Any] | None = None) -> Received:
+        """Send one request, and keep what was really answered; `capabilities` are said in the stateless era alone."""
         live = await self.bench.live(self.revision, self.principal)
-        received = await self._send(operation, live, note)
+        received = await self._send(call, live, note, capabilities)
         if live is None or live.session is None or received.answer.status != HTTPStatus.NOT_FOUND:
             return received
         # The session was forgotten, or is bound to the token that opened it: neither says anything about the record.
         opened = await self.bench.conversation.open_session(self.revision, self._bearer(), note=note)
         if not opened.open:
             return received
-        received = await self._send(operation, opened, note)
+        received = await self._send(call, opened, note, capabilities)
         await self.bench.conversation.close_session(opened, self._bearer())
         return received
 
-    async def _send(self, operation: Operation, live: Handshake | None, note: str) -> Received:
-        call = operation_call(operation.kind, operation.name, operation.arguments)
+    async def announced(self) -> Mapping[str, Any]:
+        """Return the server's capabilities: those of the live session, or of `server/discover` in the stateless era."""
+        live = await self.bench.live(self.revision, self.principal)
+        if not self.revision.stateless:
+            return {} if live is None or live.revision is not self.revision else live.capabilities
+        found = await self.say(Call("server/discover", {}), f"isolation, capabilities: {self.principal}")
+        capabilities = member(found, "capabilities")
+        return capabilities if isinstance(capabilities, dict) else {}
+
+    async def listed_tools(self) -> Listing:
+        """Return the tools that the principal is shown."""
+        live = await self.bench.live(self.revision, self.principal)
+        session = live.session if live else None
+        conversation = self.bench.conversation
+        return await list_all(conversation, self.revision, "tools/list", "tools", self._bearer(), session=session)
+
+    async def _send(
+        self, call: Call, live: Handshake | None, note: str, capabilities: Mapping[str, Any] | None
+    ) -> Received:
         spoken = live.revision if live else self.revision
         session = live.session if live else None
-        message = request(spoken, call, next(self.bench.conversation.ids), session=session)
+        identifier = next(self.bench.conversation.ids)
+        message = request(spoken, call, identifier, session=session, capabilities=capabilities)
         return await self.bench.conversation.receive(message, self._bearer(), note=note)
 
     async def call(self, operation: Operation, name: str, *, until: Canary | None = None) -> Asked:
@@ -99,6 +123,12 @@ class Caller:
             answers.append(received.answer)
             reading = read(received.answer)
         return Asked(name, self.principal, tuple(answers), reading)
+
+
+def member(received: Received, name: str) -> Any:
+    """Return a member of the result as it was received; None where there is none."""
+    result = (received.raw_reply or {}).get("result")
+    return result.get(name) if isinstance(result, dict) else None
 
 
 def pointed(received: Received, pointer: str) -> str | None:
@@ -168,7 +198,7 @@ async def ask_cursor(question: Question, bench: Bench) -> CursorObserved:
     cursor = next(one for one in owner.contract.cursors if one.tool == operation.name)
     canaries = forbidden(owner.contract, other.principal)
     first = await owner.once(operation, f"isolation, first page: {owner.principal}")
-    calls = [_asked("first", owner, first)]
+    calls = [one_call("first", owner, first)]
     token = pointed(first, cursor.result)
     if token is not None:
         following = operation.calling({**operation.arguments, cursor.argument: token})
@@ -179,11 +209,12 @@ async def ask_cursor(question: Question, bench: Bench) -> CursorObserved:
         )
         for name, caller, called in steps:
             note = f"isolation, {name.replace('_', ' ')}: {caller.principal}"
-            calls.append(_asked(name, caller, await caller.once(called, note)))
+            calls.append(one_call(name, caller, await caller.once(called, note)))
     handed = token is not None
     return CursorObserved(operation.name, owner.principal, other.principal, canaries, tuple(calls), handed)
 
 
-def _asked(name: str, caller: Caller, received: Received) -> Asked:
+def one_call(name: str, caller: Caller, received: Received) -> Asked:
+    """Return a step of a sequence that is one call."""
     reading: Reading = read(received.answer)
     return Asked(name, caller.principal, (received.answer,), reading)

@@ -42,6 +42,7 @@ FILES = (
     "scope-syntax",
     "scope-matrix",
     "isolation",
+    "isolation-handles",
     "session",
     "leak",
     "tool-challenge",

@@ -1,5 +1,6 @@
 """The isolation matrix of a contract: everybody who may not, on every way, and nothing twice."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,38 @@ def test_page_tokens_go_from_each_principal_to_each_other_one() -> None:
     assert pairs == {(one, other) for one in names for other in names if one != other} - {("bob", "admin")}
 
 
+def test_handles_and_states_go_from_the_one_they_work_for_to_each_other_one() -> None:
+    others = set(contract().principals) - {"alice"}
+    for ways, tool in ((Ways.HANDLES, "export_invoices"), (Ways.STATES, "approve_invoice")):
+        calls = found(ways)
+        assert {(one.owner, one.principal) for one in calls} == {("alice", other) for other in others}
+        assert {one.operation.name for one in calls} == {tool}
+    (own,) = found(Ways.OWN_STATES)
+    assert (own.owner, own.principal, own.scopes) == ("alice", "alice", None)
+
+
+def test_who_uses_a_handle_holds_the_scopes_of_both_calls() -> None:
+    apart = ('argument = "export_id"', 'argument = "export_id"\nused_by = "update_invoice"')
+    bob = next(one for one in found(Ways.HANDLES, apart) if one.principal == "bob")
+    assert bob.scopes == {"invoices:read", "invoices:export", "invoices:write"}
+
+
+def test_a_handle_that_nobody_may_make_and_use_is_in_nobodys_hands() -> None:
+    weak = ('scopes = ["invoices:read", "invoices:write", "invoices:export"]', 'scopes = ["invoices:read"]')
+    strong = ('[[tools]]\nname = "whoami"', '[[tools]]\nname = "whoami"')
+    unlisted = ('    { tool = "export_invoices" },\n', "")
+    assert found(Ways.HANDLES, weak, strong, unlisted) == ()
+
+
+def test_tasks_are_asked_for_where_a_tool_reads_a_record() -> None:
+    reads = {one for one in found(Ways.READS) if one.operation.name == "get_invoice"}
+    assert set(found(Ways.TASKS)) == reads
+    only = re.sub(r"    \{ tool = \"get_invoice\"[^\n]*\n", "", SAMPLE)
+    bare = read_contract(only, Path("sample.toml"))
+    assert accesses(bare, Ways.TASKS) == ()
+    assert no_access(bare, Ways.TASKS) == "no record of the contract is read by a tool"
+
+
 def test_the_matrix_grows_with_principals_records_and_paths_alone() -> None:
     more = (
         "[[tools]]\nname = \"whoami\"",
@@ -83,4 +116,9 @@ def test_an_empty_part_of_the_matrix_has_a_reason(ways: Ways) -> None:
     empty = SAMPLE.split("# INV-1 exists in both tenants")[0]
     bare = read_contract(empty, Path("sample.toml"))
     assert accesses(bare, ways) == ()
-    assert no_access(bare, ways) in {"the contract declares no cursors", "the contract declares no records"}
+    assert no_access(bare, ways) in {
+        "the contract declares no cursors",
+        "the contract declares no handles",
+        "the contract declares no records",
+        "the contract names no tool that asks for input",
+    }

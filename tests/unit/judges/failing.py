@@ -17,6 +17,7 @@ from mcp_auth_contract.observations import (
     SessionEndObserved,
     TimelineObserved,
 )
+from unit.judges import handle_literals as handles
 from unit.judges import isolation_literals as isolation
 from unit.judges.identity_literals import FAILING_IDENTITY
 from unit.judges.leak_literals import FAILING_RUNS
@@ -253,6 +254,15 @@ _ON_SERVERS: Mapping[str, tuple[Any, Facts]] = {
 
 _BETWEEN_USERS: Mapping[str, tuple[Any, Facts]] = {
     "cursor_bound": (isolation.cursor(other=result(invoices=["INV-11"])), _HERE),
+    "handle_bound": (handles.handle(other=isolation.OWN), _HERE),
+    "handles_unguessable": (handles.handle(handles=("e-1", "e-2", "e-3")), _HERE),
+    "task_bound": (handles.task(foreign_get=handles.WORKING), _HERE),
+    "task_cancelled_by_owner_only": (handles.task(state=handles.CANCELLED), _HERE),
+    "task_list_own": (handles.task(listing=frozenset({"foreign list", "own list"})), _HERE),
+    "request_state_for_one_request": (handles.own_state(replayed=isolation.OWN), _HERE),
+    "request_state_intact": (handles.own_state(cut=isolation.OWN), _HERE),
+    "request_state_keeps_records": (handles.state(other=isolation.OWN), _HERE),
+    "request_state_of_one_principal": (handles.state(other=isolation.OWN), _HERE),
     "foreign_like_missing": (isolation.missing(absent=answer(500)), _HERE),
     "foreign_write_denied": (isolation.write(foreign=isolation.OWN), _HERE),
     "key_bound": (isolation.write(borrowed=isolation.OWN), _HERE),

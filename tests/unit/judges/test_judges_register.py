@@ -16,26 +16,31 @@ from mcp_auth_contract.observations import (
     CursorObserved,
     DoorObserved,
     ExchangesObserved,
+    HandleObserved,
     Heard,
     IdentityObserved,
     LeewayObserved,
     ListingsObserved,
     MissingObserved,
+    OwnStateObserved,
     ParityObserved,
     PreflightObserved,
     RecordObserved,
     Refusal,
     Refused,
+    RequestStateObserved,
     ResourceMetadataObserved,
     RoundsObserved,
     SessionEndObserved,
     SurfaceObserved,
+    TaskObserved,
     TimelineObserved,
     ToolPointersObserved,
     ToolSchemesObserved,
     UpstreamObserved,
     WriteObserved,
 )
+from unit.judges import handle_literals as handles
 from unit.judges import isolation_literals as isolation
 from unit.judges.failing import FAILING
 from unit.judges.identity_literals import SOUND_IDENTITY, SOUND_LISTS
@@ -124,6 +129,10 @@ SOUND = {
     WriteObserved: isolation.write(),
     CursorObserved: isolation.cursor(),
     MissingObserved: isolation.missing(),
+    HandleObserved: handles.handle(),
+    TaskObserved: handles.task(),
+    RequestStateObserved: handles.state(),
+    OwnStateObserved: handles.own_state(),
     AuditObserved: isolation.audit('{"actor": "admin", "id": "INV-1"}'),
     LeewayObserved: leeway((-3, result()), (1, UNAUTHORIZED)),
     TimelineObserved: introspected(

@@ -65,13 +65,37 @@ def test_a_page_token_is_named_by_its_two_principals() -> None:
     assert "isolation-cursor-bound[alice:bob:list_invoices]" in [case.id for case in cases("isolation-cursor-bound")]
 
 
+def test_the_tasks_of_both_eras_are_tried() -> None:
+    both = (Revision.R2026_07_28, Revision.R2025_11_25, Revision.R2025_06_18)
+    for name, revision in (("isolation-task-extension-bound", both[0]), ("isolation-task-bound", both[1])):
+        assert {case.revision for case in cases(name, revisions=both)} == {revision}
+
+
+def test_a_handle_is_not_used_where_that_would_write() -> None:
+    writing = ('argument = "export_id"', 'argument = "export_id"\nused_by = "update_invoice"')
+    assert {case.settled for case in cases("isolation-handle-bound", writing)} == {None}
+    forbidden = ("writes = true", "writes = false")
+    assert {case.settled for case in cases("isolation-handle-bound", forbidden)} == {None}
+    settled = {case.settled for case in cases("isolation-handle-bound", writing, forbidden)}
+    assert settled == {"the contract allows no writes (policy.writes = false)"}
+
+
 def test_foreign_reads_are_tried_in_every_revision() -> None:
     both = (Revision.R2026_07_28, Revision.R2025_11_25)
     assert len(cases("isolation-read-denied", revisions=both)) == 2 * len(cases("isolation-read-denied"))
     assert len(cases("isolation-list-filtered", revisions=both)) == len(cases("isolation-list-filtered"))
 
 
-@pytest.mark.parametrize("name", ["isolation-write-denied", "isolation-key-bound", "isolation-key-one-effect"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "isolation-write-denied",
+        "isolation-key-bound",
+        "isolation-key-one-effect",
+        "isolation-request-state-bound",
+        "isolation-request-state-intact",
+    ],
+)
 def test_nothing_is_written_that_the_contract_does_not_allow(name: str) -> None:
     settled = {case.settled for case in cases(name, ("writes = true", "writes = false"))}
     assert settled == {"the contract allows no writes (policy.writes = false)"}
@@ -81,7 +105,7 @@ def test_nothing_is_written_that_the_contract_does_not_allow(name: str) -> None:
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
 def test_what_a_contract_does_not_declare_is_not_applicable(check: Check) -> None:
     bare = read_contract(SAMPLE.split("# INV-1 exists in both tenants")[0], Path("sample.toml"))
-    (case,) = make_plan([check], bare, NEWEST).cases
+    (case,) = make_plan([check], bare, (check.until or NEWEST[0],)).cases
     assert case.id == check.id
     assert case.settled is not None
     assert case.settled.startswith("the contract ")

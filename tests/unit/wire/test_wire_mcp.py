@@ -112,6 +112,21 @@ def test_a_resource_is_named_by_its_uri() -> None:
     assert dict(request(Revision.R2026_07_28, call, 1).headers)["Mcp-Name"] == "invoice://INV-1"
 
 
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/cancel"])
+def test_a_task_is_named_by_its_id(method: str) -> None:
+    call = Call(method, {"taskId": "786512e2"})
+    assert dict(request(Revision.R2026_07_28, call, 1).headers)["Mcp-Name"] == "786512e2"
+    assert "Mcp-Name" not in dict(request(Revision.R2025_11_25, call, 1).headers)
+
+
+def test_what_a_client_can_do_stands_in_the_requests_of_the_stateless_era() -> None:
+    client = {"elicitation": {"form": {}}}
+    for revision in (Revision.R2026_07_28, Revision.R2025_11_25):
+        params = json.loads(request(revision, CALL, 1, capabilities=client).body)["params"]
+        meta = params.get("_meta", {})
+        assert meta.get("io.modelcontextprotocol/clientCapabilities") == (client if revision.stateless else None)
+
+
 def test_arguments_that_a_schema_marks_are_mirrored() -> None:
     schema = {
         "properties": {

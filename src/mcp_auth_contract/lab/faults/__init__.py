@@ -13,6 +13,7 @@ from mcp_auth_contract.lab.faults import (
     doors,
     encryption,
     extensions,
+    handles,
     identity,
     introspection,
     isolation,
@@ -76,6 +77,7 @@ FAULTS: Mapping[str, Fault] = MappingProxyType(
             *sessions.FAULTS,
             *leaks.FAULTS,
             *isolation.FAULTS,
+            *handles.FAULTS,
             *tool_challenges.FAULTS,
         )
     }

@@ -17,6 +17,7 @@ from mcp_auth_contract.lab.legacy import run
 from mcp_auth_contract.lab.tools import Tool
 from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.lab.variations import discovery_is_open, with_schemes
+from mcp_auth_contract.model import Revision
 
 if TYPE_CHECKING:
     from mcp_auth_contract.lab.app import Lab
@@ -108,7 +109,7 @@ async def _ran_first(lab: "Lab", _incoming: Incoming, message: Mapping[str, Any]
     name = rpc.params_of(message).get("name")
     if not _refuses(result) or name == "update_invoice":
         return None
-    ran = run(lab, message, DEFAULT_USER).get("result", {})
+    ran = run(lab, message, DEFAULT_USER, Revision.R2025_06_18).get("result", {})
     beside = {"structuredContent": ran.get("structuredContent", {})}
     return rpc.rpc_response(rpc.result_message(message["id"], {**result, **beside}))
 
