@@ -120,5 +120,6 @@ def test_every_file_and_option_that_the_page_names_is_there() -> None:
     for name in re.findall(r"\]\(([^)#:]+)\)", TEXT):
         assert (ROOT / "docs" / name).is_file()
     options = set(re.findall(r"`(--[a-z-]+)", TEXT))
-    source = (ROOT / "src" / "mcp_auth_contract" / "cli" / "app.py").read_text("utf-8")
+    modules = (ROOT / "src" / "mcp_auth_contract" / "cli").glob("*.py")
+    source = "".join(module.read_text("utf-8") for module in modules)
     assert [option for option in options if f'"{option}"' not in source] == []

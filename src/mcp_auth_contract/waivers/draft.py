@@ -51,7 +51,7 @@ def _entry(key: str, name: str, failed: Sequence[Result], day: str) -> str:
     more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
     return "\n".join(
         [
-            f"# {failed[0].check.title}: {json.dumps(said)[1:-1]}{more}",
+            f"# {failed[0].check.title}: {_comment(said)}{more}",
             "[[waiver]]",
             f"{key} = {_string(name)}",
             f'reason = "broken when this was drafted, {day}"',
@@ -60,6 +60,11 @@ def _entry(key: str, name: str, failed: Sequence[Result], day: str) -> str:
             "",
         ]
     )
+
+
+def _comment(text: str) -> str:
+    """Text for a comment of one line. What cannot be printed, a line end above all, is escaped."""
+    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
 
 
 def _string(text: str) -> str:

@@ -263,6 +263,15 @@ def test_a_draft_is_refused_until_it_is_filled_in_and_opens_the_gate_then(tmp_pa
     assert decide(waived).open
 
 
+def test_a_draft_repeats_what_was_said_in_plain_letters_and_on_one_line() -> None:
+    said = Fail('401 with error="invalid_token" (§4)', "200\n[[waiver]]\x7f\u2028\u202e")
+    text = draft_waivers(of(result(said, "a")), by_check=False) or ""
+    (line,) = [one for one in text.splitlines() if "expected" in one]
+    assert 'expected 401 with error="invalid_token" (§4), observed 200' in line
+    assert line.isprintable()
+    assert len(tomllib.loads(text)["waiver"]) == 1
+
+
 def test_a_draft_names_each_case_where_not_all_of_a_check_failed_or_not_all_was_run() -> None:
     some = of(result(FAIL, "a"), result(FAIL, "b"), result(UNSEEN, "c"))
     every = of(result(FAIL, "a"), result(FAIL, "b"), result(ABSENT, "c"))

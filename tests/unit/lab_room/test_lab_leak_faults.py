@@ -59,6 +59,10 @@ SEEN: Mapping[str, Callable[[Any, Any], bool]] = {
         "public" in good(lab, keys, keys.token()).headers.get("cache-control", "")
     ),
     "put-401-bare": lambda lab, keys: "www-authenticate" not in put(lab).headers,
+    "put-without-token-breaks": lambda lab, keys: put(lab).status_code == 500,
+    "unknown-method-with-forged-token-breaks": lambda lab, keys: (
+        lab.modern("probe/unknown", {}, keys.forged()).status_code == 502
+    ),
     "put-401-without-pointer": lambda lab, keys: "resource_metadata" not in put(lab).headers["www-authenticate"],
     "put-401-with-session": lambda lab, keys: "mcp-session-id" in put(lab).headers,
     "403-bare-without-scopes": lambda lab, keys: "www-authenticate" not in weak(lab, keys, "").headers,
