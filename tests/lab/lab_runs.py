@@ -1,6 +1,8 @@
 """Whole runs against the sample server, in this process or served on a thread of it."""
 
 import asyncio
+import os
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +25,9 @@ from mcp_auth_contract.target import Upstream
 from mcp_auth_contract.tokens import Algorithm, Role
 
 CHECKS = load_builtin()
+WHOLE_MATRIX = bool(os.environ.get("MCP_AUTH_CONTRACT_WHOLE_MATRIX"))
+"""Whether every check is run against every fault and variant, which takes an hour, and not only a sample of them."""
+
 INSIDE = "http://127.0.0.1:8000"
 SAMPLE = data_folder("scenarios") / "contracts" / "sample.toml"
 OPAQUE = (("[issuer]", '[issuer]\ntokens = "opaque"'), ("[policy]", "[policy]\nrevocation = 60"))
@@ -57,6 +62,16 @@ EDITS: dict[Variant, list[tuple[str, str]]] = {
     Variant.ANY_TYP: [("[claims]", '[claims]\ntyp = "JWT"')],
 }
 """What a contract has to say about a variant; a contract tells the truth about its server."""
+
+
+def sampled(name: str, parts: int, always: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the ids of one part of all checks, other ones for each name, and some that are always wanted."""
+    if WHOLE_MATRIX:
+        return tuple(check.id for check in CHECKS)
+    wanted = set(always)
+    wanted |= {check.id for check in CHECKS if zlib.crc32(f"{name} {check.id}".encode()) % parts == 0}
+    return tuple(check.id for check in CHECKS if check.id in wanted)
+
 
 _ALGORITHMS = 'algorithms = ["RS256", "ES256", "PS256", "EdDSA"]'
 

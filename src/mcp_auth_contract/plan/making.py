@@ -50,9 +50,11 @@ def make_anonymous_plan(
 def _selected(cases: list[Case], revisions: tuple[Revision, ...], selection: Selection | None) -> Plan:
     chosen = selection or Selection()
     chosen.demand_known(cases)
-    admitted = tuple(case for case in cases if chosen.admits(case))
-    left_out = tuple(case for case in cases if not chosen.admits(case))
-    return Plan(admitted, revisions, left_out)
+    admitted: list[Case] = []
+    left_out: list[Case] = []
+    for case in cases:
+        (admitted if chosen.admits(case) else left_out).append(case)
+    return Plan(tuple(admitted), revisions, tuple(left_out))
 
 
 def _anonymous(check: Check, revisions: tuple[Revision, ...]) -> Iterator[Case]:

@@ -60,6 +60,8 @@ def _hint(pattern: str, ids: set[str]) -> str:
 def _matches(pattern: str, case: str, check: str, family: str) -> bool:
     if pattern in (case, check) or pattern.rstrip("-") == family:
         return True
+    if "*" not in pattern and "?" not in pattern:
+        return False
     # Brackets belong to case ids, not to the pattern language.
     escaped = pattern.replace("[", "[[]")
     return fnmatch.fnmatchcase(case, escaped) or fnmatch.fnmatchcase(check, escaped)
