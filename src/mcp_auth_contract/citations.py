@@ -30,6 +30,7 @@ class Citation:
 
 _OAUTH_2_1 = "https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13"
 _CLIENT_ID_METADATA = "https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document-00"
+_IDEMPOTENCY = "https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07"
 _OPENID_DISCOVERY = "https://openid.net/specs/openid-connect-discovery-1_0.html"
 _OPENID_CORE = "https://openid.net/specs/openid-connect-core-1_0.html"
 _FETCH = "https://fetch.spec.whatwg.org/"
@@ -45,6 +46,11 @@ _MCP_PAGES = MappingProxyType(
         "streamable-http": "specification/{revision}/basic/transports/streamable-http",
         "subscriptions": "specification/{revision}/basic/patterns/subscriptions",
         "versioning": "specification/{revision}/basic/versioning",
+        "caching": "specification/{revision}/server/utilities/caching",
+        "mrtr": "specification/{revision}/basic/patterns/mrtr",
+        "tasks": "specification/{revision}/basic/utilities/tasks",
+        "basic": "specification/{revision}/basic",
+        "tools": "specification/{revision}/server/tools",
         "discover": "specification/{revision}/server/discover",
         "security-best-practices": "docs/{revision}/tutorials/security/security_best_practices",
     }
@@ -294,7 +300,16 @@ CITATIONS: Mapping[str, Citation] = _table(
             "11.4": "Credentials",
             "11.6.1": "WWW-Authenticate",
             "15.5.2": "401 Unauthorized",
+            "15.6": "Server Error 5xx",
             "15.6.4": "503 Service Unavailable",
+            "17.8": "Privacy of Server Log Information",
+            "17.12": "Disclosure of Product Information",
+        },
+    ),
+    _rfc(
+        9111,
+        {
+            "3.5": "Storing Responses to Authenticated Requests",
         },
     ),
     _rfc(
@@ -353,6 +368,12 @@ CITATIONS: Mapping[str, Citation] = _table(
         _CLIENT_ID_METADATA,
         {"5": "Authorization Server Metadata"},
     ),
+    _draft(
+        "idempotency-key",
+        "Idempotency-Key HTTP Header Field (draft 07)",
+        _IDEMPOTENCY,
+        {"2.2": "Uniqueness of Idempotency Key", "2.6": "Idempotency Enforcement Scenarios"},
+    ),
     (
         Citation(
             "openid-core-5.7",
@@ -375,7 +396,35 @@ CITATIONS: Mapping[str, Citation] = _table(
             "OpenID Provider Configuration Validation",
             f"{_OPENID_DISCOVERY}#ProviderConfigurationValidation",
         ),
+        Citation(
+            "owasp-logging-events",
+            "OWASP Logging Cheat Sheet",
+            "",
+            "Which events to log",
+            "https://cheatsheetseries.owasp.org/cheatsheets/Logging_Cheat_Sheet.html#which-events-to-log",
+        ),
+        Citation(
+            "sep-2663-security-implications",
+            "MCP SEP-2663 tasks extension",
+            "",
+            "Security Implications",
+            f"{_MCP}/seps/2663-tasks-extension#security-implications",
+        ),
         Citation("fetch-cors", "Fetch Standard", "", "CORS protocol", f"{_FETCH}#http-cors-protocol"),
+        Citation(
+            "openai-apps-authentication",
+            "OpenAI Apps SDK",
+            "",
+            "Authentication",
+            "https://developers.openai.com/plugins/build/auth",
+        ),
+        Citation(
+            "openai-apps-reference",
+            "OpenAI Apps SDK",
+            "",
+            "Reference",
+            "https://developers.openai.com/plugins/reference",
+        ),
         Citation(
             "mcp-sep-985",
             "MCP SEP-985",
@@ -416,6 +465,7 @@ CITATIONS: Mapping[str, Citation] = _table(
         "Communication Security",
         "Authorization Code Protection",
         "Access Token Privilege Restriction",
+        "Token Theft",
     ),
     _mcp(
         "2025-11-25",
@@ -423,8 +473,10 @@ CITATIONS: Mapping[str, Citation] = _table(
         "Security Warning",
         "Listening for Messages from the Server",
         "Session Management",
+        "Resumability and Redelivery",
         "Protocol Version Header",
     ),
+    _mcp("2025-11-25", "tasks", "Task Isolation and Access Control"),
     _mcp("2025-11-25", "security-best-practices", "Session Hijacking", "Scope Minimization"),
     _mcp(
         "2026-07-28",
@@ -436,6 +488,7 @@ CITATIONS: Mapping[str, Citation] = _table(
         "Refresh Tokens",
         "Error Handling",
         "Runtime Insufficient Scope Errors",
+        "Step-Up Authorization Flow",
     ),
     _mcp(
         "2026-07-28",
@@ -451,11 +504,16 @@ CITATIONS: Mapping[str, Citation] = _table(
         "Communication Security",
         "Authorization Code Protection",
         "Access Token Privilege Restriction",
+        "Token Theft",
     ),
     _mcp("2026-07-28", "streamable-http", "Protocol Version Header"),
+    _mcp("2026-07-28", "mrtr", "Server Requirements (Basic Workflow)"),
     _mcp("2026-07-28", "subscriptions", "Opening a Stream"),
     _mcp("2026-07-28", "versioning", "Backward Compatibility with Initialization-Based Versions"),
+    _mcp("2026-07-28", "basic", "Statelessness", "_meta"),
     _mcp("2026-07-28", "discover", "Response"),
+    _mcp("2026-07-28", "tools", "Capabilities"),
+    _mcp("2026-07-28", "caching", "Cacheable Model"),
     _mcp("2026-07-28", "security-best-practices", "State Handle Hijacking"),
 )
 """Every citable section by its key; a closed table, to which a check may refer only by key."""

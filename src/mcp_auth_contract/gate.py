@@ -8,15 +8,22 @@ from mcp_auth_contract.runner.result import Gate, Result
 __all__ = ["decide"]
 
 
-def decide(results: Sequence[Result], *, fail_on: Level = Level.MUST, interrupted: bool = False) -> Gate:
+def decide(
+    results: Sequence[Result],
+    *,
+    fail_on: Level = Level.MUST,
+    interrupted: bool = False,
+    stale: Sequence[str] = (),
+) -> Gate:
     """Decide over the results of a run.
 
-    Exit codes: 0 open · 1 a clause is broken · 3 something that had to be observed could not be · 4 a fault in the
-    kit. 4 wins over 1, and 1 over 3. `fail_on` SHOULD shuts the gate for recommendations as well.
+    Exit codes: 0 open · 1 a clause is broken, or a waiver is no longer true · 3 something that had to be observed
+    could not be · 4 a fault in the kit. 4 wins over 1, and 1 over 3. `fail_on` SHOULD shuts the gate for
+    recommendations as well. A failure that is waived does not shut it; each sentence in `stale`, about a waiver, does.
     """
     binding = (Level.MUST,) if fail_on is Level.MUST else (Level.MUST, Level.SHOULD)
     bound = [result for result in results if result.check.level in binding]
-    broken = [result for result in bound if isinstance(result.outcome, Fail)]
+    broken = [result for result in bound if isinstance(result.outcome, Fail) and result.waived is None]
     unseen = [result for result in bound if isinstance(result.outcome, Inconclusive)]
     faults = [result for result in results if isinstance(result.outcome, Error)]
     ran = [result for result in results if not isinstance(result.outcome, NotApplicable)]
@@ -32,8 +39,9 @@ def decide(results: Sequence[Result], *, fail_on: Level = Level.MUST, interrupte
         reasons.append("the run was interrupted")
     if not ran:
         reasons.append("no check was run at all")
-    code = 4 if faults else 1 if broken else 3 if reasons else 0
-    return Gate(open=not reasons, exit_code=code, reasons=tuple(reasons), binding=binding)
+    code = 4 if faults else 1 if broken or stale else 3 if reasons else 0
+    reasons += stale
+    return Gate(open=not reasons, exit_code=code, reasons=tuple(reasons), binding=binding, stale=tuple(stale))
 
 
 def _count(results: Sequence[Result], what: str) -> str:

@@ -5,17 +5,20 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from pathlib import Path
 
 import httpx
 import pytest
 
 from lab.lab_runs import CHECKS, run_lab
 from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
+from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.execute import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.lab.app import create_app
 from mcp_auth_contract.lab.settings import LabSettings
-from mcp_auth_contract.plan import Selection
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.plan import Selection, make_plan
 from mcp_auth_contract.runner import Report
 from mcp_auth_contract.tokens.keys import Algorithm
 
@@ -86,3 +89,20 @@ def test_every_token_and_the_life_of_keys_in_process() -> None:
         tracemalloc.stop()
     print(f"\n{cases} token, time and key cases in process: {min(times):.1f} s (goal 20)")
     print(f"peak of the third run / of the first: {peaks[-1] / peaks[0]:.2f} (goal 1)")
+
+
+def test_planning_a_large_contract() -> None:
+    """Fifty tools, ten principals, a hundred records."""
+    lines = ["[target]", 'url = "http://127.0.0.1:8000/mcp"', "[policy]", "writes = true"]
+    for number in range(10):
+        lines += [f"[principals.p{number}]", f'subject = "p{number}"', 'tenant = "t"', 'scopes = ["a", "b", "c"]']
+    for number in range(50):
+        lines += ["[[tools]]", f'name = "tool_{number}"', 'scopes = ["a", "b"]', f'arguments = {{ id = "R-{number}" }}']
+    for number in range(100):
+        path = f'{{ tool = "tool_{number % 50}", arguments = {{ id = "R-{number}" }} }}'
+        lines += ["[[records]]", f'name = "R-{number}"', f'owner = "p{number % 10}"']
+        lines += [f'canary = "canary-of-record-{number:03d}"', f"reads = [{path}]"]
+    contract = read_contract("\n".join(lines), Path("large.toml"))
+    begun = time.perf_counter()
+    plan = make_plan(CHECKS, contract, (Revision.R2026_07_28, Revision.R2025_11_25))
+    print(f"\n{len(plan.cases)} cases planned in {time.perf_counter() - begun:.2f} s (goal 1)")

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from plugin.contracts import PLUGIN
+
 SLOW = """
 import json, os, signal, subprocess, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -68,12 +70,16 @@ scopes = ["invoices:read"]
 """
 
 
+KIT = ("mcp_auth_contract", "run", "c.toml", "--json", "r.json", "--jobs", "1")
+PYTEST = ("pytest", *PLUGIN, "-p", "no:cacheprovider", "--mcp-auth-contract", "c.toml")
+
+
 @contextmanager
-def running(folder: Path, *manners: str) -> Iterator["subprocess.Popen[str]"]:
+def running(folder: Path, *manners: str, module: tuple[str, ...] = KIT) -> Iterator["subprocess.Popen[str]"]:
     (folder / "slow.py").write_text(SLOW, "utf-8")
     more = "".join(f', "{manner}"' for manner in manners)
     (folder / "c.toml").write_text(CONTRACT.format(more=more), "utf-8")
-    words = [sys.executable, "-m", "mcp_auth_contract", "run", "c.toml", "--json", "r.json", "--jobs", "1"]
+    words = [sys.executable, "-m", *module]
     process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         yield process
@@ -147,6 +153,16 @@ def test_a_server_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         ended(process, within=15)
     assert process.returncode in (1, 3)
+    wait_until(lambda: gone(tmp_path))
+
+
+def test_an_interrupted_pytest_stops_the_server(tmp_path: Path) -> None:
+    with running(tmp_path, module=PYTEST) as process:
+        wait_until(lambda: asked(tmp_path) >= 12)
+        process.send_signal(signal.SIGINT)
+        out, _ = ended(process, within=10)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, out
+    assert "KeyboardInterrupt" in out
     wait_until(lambda: gone(tmp_path))
 
 

@@ -1,9 +1,12 @@
 """Whole runs against the sample server, in this process or served on a thread of it."""
 
 import asyncio
-from collections.abc import Iterable
+import os
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import mkdtemp
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
@@ -18,13 +21,57 @@ from mcp_auth_contract.lab.fault import Fault
 from mcp_auth_contract.lab.settings import LabSettings
 from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.runner import Report
+from mcp_auth_contract.target import Upstream
 from mcp_auth_contract.tokens import Algorithm, Role
 
 CHECKS = load_builtin()
+WHOLE_MATRIX = bool(os.environ.get("MCP_AUTH_CONTRACT_WHOLE_MATRIX"))
+"""Whether every check is run against every fault and variant, which takes an hour, and not only a sample of them."""
+
 INSIDE = "http://127.0.0.1:8000"
 SAMPLE = data_folder("scenarios") / "contracts" / "sample.toml"
 OPAQUE = (("[issuer]", '[issuer]\ntokens = "opaque"'), ("[policy]", "[policy]\nrevocation = 60"))
 """What a contract says about a server that introspects its tokens."""
+UPSTREAM = ('name = "export_invoices"', 'name = "export_invoices"\nupstream = true')
+"""What a contract says about a server that tells another one of its exports."""
+
+AUDIT_LOG = Path(mkdtemp()) / "audit.jsonl"
+"""Where the sample server writes its audit log in these runs, for each worker its own."""
+
+_DISCOVERY = ("initialize", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list")
+_PUBLIC = [*_DISCOVERY, "server/discover"]
+_SINCE_2025_11_25 = ("[target]", '[target]\nrevisions = ["2026-07-28", "2025-11-25"]')
+
+
+def _in_results(challenge: str) -> list[tuple[str, str]]:
+    """What a contract says where tool results tell of refusals, and one tool needs no token."""
+    open_tool = ('name = "whoami"\nscopes = ["invoices:read"]', 'name = "whoami"\nscopes = []')
+    return [("public = []", f'challenge = "{challenge}"\npublic = {_PUBLIC}'), open_tool]
+
+
+EDITS: dict[Variant, list[tuple[str, str]]] = {
+    # Revision 2025-06-18 knows the path-inserted location only, so these are legal in newer revisions alone.
+    Variant.ROOT_METADATA: [_SINCE_2025_11_25],
+    Variant.HEADER_ONLY_METADATA: [_SINCE_2025_11_25],
+    Variant.SCP_LIST: [("[claims]", '[claims]\nscope = "scp"\nscope_format = "list"')],
+    Variant.PUBLIC_DISCOVERY: [("public = []", f"public = {_PUBLIC}")],
+    Variant.TOOL_CHALLENGE: _in_results("tool"),
+    Variant.EITHER_CHALLENGE: _in_results("either"),
+    Variant.OPAQUE: [*OPAQUE],
+    Variant.AUDITED: [("[policy]", f'[audit]\nfile = "{AUDIT_LOG}"\n\n[policy]')],
+    Variant.ANY_TYP: [("[claims]", '[claims]\ntyp = "JWT"')],
+}
+"""What a contract has to say about a variant; a contract tells the truth about its server."""
+
+
+def sampled(name: str, parts: int, always: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the ids of one part of all checks, other ones for each name, and some that are always wanted."""
+    if WHOLE_MATRIX:
+        return tuple(check.id for check in CHECKS)
+    wanted = set(always)
+    wanted |= {check.id for check in CHECKS if zlib.crc32(f"{name} {check.id}".encode()) % parts == 0}
+    return tuple(check.id for check in CHECKS if check.id in wanted)
+
 
 _ALGORITHMS = 'algorithms = ["RS256", "ES256", "PS256", "EdDSA"]'
 
@@ -49,6 +96,11 @@ def decryption_key(issuer: EmbeddedIssuer) -> RSAPrivateKey:
     return private
 
 
+def _audit_log(fault: Fault | None, variants: frozenset[Variant]) -> Path | None:
+    audited = Variant.AUDITED in variants or (fault is not None and fault.within is Variant.AUDITED)
+    return AUDIT_LOG if audited else None
+
+
 def run_lab(
     issuer: EmbeddedIssuer,
     *,
@@ -58,12 +110,34 @@ def run_lab(
     options: Options | None = None,
     sockets: bool = False,
     freeze: bool = False,
+    behind: bool = False,
     **settings: object,
 ) -> Report:
     """Run the whole contract against the sample server, sound or with a fault or legal variants.
 
-    In this process, or with `sockets` over the network; with `freeze` on a clock that probes move.
+    In this process, or with `sockets` over the network; with `freeze` on a clock that probes move; `behind` gives the
+    server an upstream, and lets the contract say so.
     """
+    if behind:
+        with Upstream() as upstream:
+            settings = {**settings, "upstream_uri": upstream.url}
+            edits = [*edits, UPSTREAM]
+            return _run(issuer, fault, variants, edits, options, sockets, freeze, settings, upstream)
+    return _run(issuer, fault, variants, edits, options, sockets, freeze, settings, None)
+
+
+def _run(
+    issuer: EmbeddedIssuer,
+    fault: Fault | None,
+    variants: Iterable[Variant],
+    edits: Iterable[tuple[str, str]],
+    options: Options | None,
+    sockets: bool,
+    freeze: bool,
+    settings: Mapping[str, object],
+    upstream: Upstream | None,
+) -> Report:
+    chosen_variants = frozenset(variants)
     chosen = options or Options(checks=CHECKS, environ={}, name="sample.toml")
     lab = LabSettings(
         issuer=issuer.url,
@@ -72,8 +146,9 @@ def run_lab(
         base=INSIDE,
         decryption_key=decryption_key(issuer),
         fault=fault,
+        audit=_audit_log(fault, chosen_variants),
         algorithms=issuer.settings.algorithms,
-        variant=frozenset(variants),
+        variant=chosen_variants,
     )
 
     def contract() -> Contract:
@@ -81,9 +156,9 @@ def run_lab(
 
     if not sockets:
         app = create_app(replace(lab, **settings))
-        return asyncio.run(run_contract(contract(), chosen, issuer, app=app, freeze=freeze))
+        return asyncio.run(run_contract(contract(), chosen, issuer, app=app, freeze=freeze, upstream=upstream))
     with bind("127.0.0.1", 0) as listener:
         base = url_of(listener, tls=False)
         lab = replace(lab, resource=f"{base}/mcp", base=base)
         with serve_in_thread(create_app(replace(lab, **settings)), listener=listener):
-            return asyncio.run(run_contract(contract(), chosen, issuer))
+            return asyncio.run(run_contract(contract(), chosen, issuer, upstream=upstream))

@@ -9,6 +9,7 @@ from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import load_contract, read_contract
 from mcp_auth_contract.execute import Options, run_contract
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Level
+from mcp_auth_contract.plan import Selection
 from mcp_auth_contract.runner import Report
 
 HERE = Path(__file__).parent
@@ -18,11 +19,13 @@ COMMON = {
     "prm-resource-name": "neither example sets a display name",
     "scope-challenge-names-missing": "the 403 of the base scope has no scope parameter",
     "token-typ-other-kind-refused": "no verifier looks at typ unless it is told to",
-    "scope-missing-403": "scopes of single tools are checked inside the tool, too late for an HTTP status",
 }
 
 EXPECTED = {
-    "mcp_sdk": COMMON,
+    "mcp_sdk": {
+        **COMMON,
+        "scope-missing-403": "scopes of single tools are checked inside the tool, too late for an HTTP status",
+    },
     "fastmcp": {
         **COMMON,
         "prm-issuer-identical": "RemoteAuthProvider takes AnyHttpUrl, which adds a slash to an issuer without a path",
@@ -55,14 +58,15 @@ APPS = {
 }
 
 
-def run(name: str, *, inside: bool = False) -> Report:
+def run(name: str, *, inside: bool = False, select: tuple[str, ...] = ()) -> Report:
     file = HERE / f"{name}.toml"
     contract = load_contract(file)
     if inside:
         lines = [line for line in file.read_text("utf-8").splitlines() if not line.startswith("start =")]
         text = "\n".join(lines).replace('url = "http://127.0.0.1:0/mcp"', f'app = "{APPS[name]}"')
         contract = read_contract(text, file)
-    return asyncio.run(run_contract(contract, Options(checks=load_builtin(), environ={}, name=f"{name}.toml")))
+    options = Options(checks=load_builtin(), environ={}, name=f"{name}.toml", selection=Selection(select))
+    return asyncio.run(run_contract(contract, options))
 
 
 @pytest.mark.filterwarnings("ignore::jwt.warnings.InsecureKeyLengthWarning")  # a server in this process warns here
@@ -74,7 +78,9 @@ def test_a_default_server_shows_its_known_weaknesses_and_no_other(name: str, ins
     said = [result.sentence for result in report.results if isinstance(result.outcome, Fail | Error)]
     failed = {result.check.id for result in report.results if isinstance(result.outcome, Fail)}
     assert not [result for result in report.results if isinstance(result.outcome, Error)]
-    assert failed == {*EXPECTED[name], *(IN_TIME[name] if inside else ())}, "\n".join(said)
+    known = {*EXPECTED[name], *(IN_TIME[name] if inside else ())}
+    # On a slow machine a started server's keys grow old during the run, as they do on a moved clock.
+    assert known <= failed <= known | set(IN_TIME[name]), "\n".join(said)
     unseen = {result.check.id for result in report.results if isinstance(result.outcome, Inconclusive)}
     assert unseen <= UNSEEN
     must = {result.check.id for result in report.results if result.check.level is Level.MUST}
@@ -83,7 +89,8 @@ def test_a_default_server_shows_its_known_weaknesses_and_no_other(name: str, ins
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_started_server_is_stopped(name: str) -> None:
-    report = run(name)
+    report = run(name, select=("challenge-missing-token-401",))
+    assert report.controls
     assert all(control.held for control in report.controls)
 
     async def connect() -> None:

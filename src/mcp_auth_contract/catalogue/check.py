@@ -19,6 +19,12 @@ class Axis(StrEnum):
     """One case per revision and operation that needs a token."""
     MISSING_SCOPES = "missing_scopes"
     """One case per revision, operation and scope that the operation needs."""
+    RECORDS = "records"
+    """One case per revision, record, principal and way of that principal to that record."""
+    IMPLIED_SCOPES = "implied_scopes"
+    """One case per revision, operation and broader scope that implies one it needs (`policy.implies`)."""
+    FREE_OPERATIONS = "free_operations"
+    """One case per revision and operation that needs no scope."""
 
 
 class Need(StrEnum):
@@ -40,6 +46,10 @@ class Need(StrEnum):
     """The issuer signs with an RSA key."""
     JWT = "jwt"
     """The tokens are JWTs, verified with the issuer's keys."""
+    TOOL_CHALLENGE = "tool_challenge"
+    """`policy.challenge` lets challenges come in tool results, and the operation is a tool."""
+    AUDIT = "audit"
+    """The contract names an audit log."""
     OPAQUE = "opaque"
     """The tokens are opaque, and the issuer is asked about them (RFC 7662)."""
 
@@ -55,6 +65,12 @@ class ScopeChoice(StrEnum):
     """Every scope of the contract but the one under test, and those that imply it."""
     NONE = "none"
     """No scope at all."""
+    SUPERSET = "superset"
+    """Every scope of the contract, and some that nobody knows."""
+    BROADER = "broader"
+    """The broader scope in the place of those that it implies."""
+    UNRELATED = "unrelated"
+    """Every scope of the contract but those the operation needs, and those that imply one of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,8 +182,15 @@ def _agree(entry: _Entry, check: Check) -> None:
             raise entry.fault(key, f"missing: the probe {check.probe} needs it")
     if probe.once is not (check.over is Axis.ONCE):
         raise entry.fault("over", f'the probe {check.probe} {"needs" if probe.once else "cannot run"} over = "once"')
+    if probe.records is not (check.over is Axis.RECORDS):
+        verb = "needs" if probe.records else "cannot run"
+        raise entry.fault("over", f'the probe {check.probe} {verb} over = "records"')
+    if probe.records and check.needs & {Need.CONTROL, Need.GATED}:
+        raise entry.fault("needs", f"the probe {check.probe} brings its own controls along")
     if (check.scopes is ScopeChoice.MISSING) is not (check.over is Axis.MISSING_SCOPES):
         raise entry.fault("scopes", '"missing" goes with over = "missing_scopes", and only with it')
+    if (check.scopes is ScopeChoice.BROADER) is not (check.over is Axis.IMPLIED_SCOPES):
+        raise entry.fault("scopes", '"broader" goes with over = "implied_scopes", and only with it')
     known = WORDS.get(check.probe, {})
     for word in check.variants:
         if word not in known:

@@ -10,6 +10,28 @@ import typer
 from typer.exceptions import TyperException
 
 from mcp_auth_contract import __version__
+from mcp_auth_contract.cli.parameters import (
+    Annotations,
+    ContractFile,
+    Deselect,
+    EveryRevision,
+    FailOn,
+    Jobs,
+    Json,
+    Junit,
+    Markdown,
+    Quiet,
+    Scenarios,
+    Select,
+    ShardOf,
+    Speaker,
+    Summary,
+    TokenEnv,
+    Wait,
+    WaiversFile,
+    WriteWaivers,
+)
+from mcp_auth_contract.cli.reporting import report_app
 from mcp_auth_contract.errors import KitError
 from mcp_auth_contract.model import Level
 
@@ -23,48 +45,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.add_typer(report_app, name="report")
 
 _INTERRUPTED = 130
 """What Typer makes of a KeyboardInterrupt."""
-
-ContractFile = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="[CONTRACT]",
-        help="The contract file; default: mcp-auth-contract.toml here, else the built-in sample server.",
-        show_default=False,
-    ),
-]
-Select = Annotated[
-    list[str] | None,
-    typer.Option("--select", help="Only these checks: an id, a family, a case or a pattern. May be repeated."),
-]
-Deselect = Annotated[list[str] | None, typer.Option("--deselect", help="All but these checks. May be repeated.")]
-Scenarios = Annotated[
-    list[Path] | None, typer.Option("--scenarios", help="A folder of further checks in the kit's vocabulary.")
-]
-EveryRevision = Annotated[bool, typer.Option("--every-revision", help="Run every check on every revision.")]
-Json = Annotated[Path | None, typer.Option("--json", help="Write the JSON report (version 1) here; - for stdout.")]
-Junit = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML here.")]
-FailOn = Annotated[str, typer.Option("--fail-on", help="Which broken clauses shut the gate: must or should.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, max=64, help="Requests under way at once.")]
-Wait = Annotated[
-    float,
-    typer.Option("--wait", min=0, metavar="SECONDS", help="Wait so long in all for what only time can show."),
-]
-TokenEnv = Annotated[
-    str | None,
-    typer.Option(
-        "--token-env",
-        metavar="NAME",
-        help="Use the one access token in this environment variable; start no issuer, ask what that token allows.",
-    ),
-]
-Speaker = Annotated[
-    str | None,
-    typer.Option("--principal", help="With --token-env: the principal that the token speaks for."),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the gate's decision only.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -91,10 +75,20 @@ def run(
     wait: Wait = 0.0,
     token_env: TokenEnv = None,
     principal: Speaker = None,
+    markdown: Markdown = None,
+    summary: Summary = None,
+    annotations: Annotations = None,
+    waivers: WaiversFile = None,
+    write_waivers: WriteWaivers = None,
+    shard: ShardOf = None,
     quiet: Quiet = False,
 ) -> None:
     """Prove the authentication contract of a protected MCP server."""
-    from mcp_auth_contract.cli.running import Outputs, RunOptions, run_and_report
+    from mcp_auth_contract.cli.outputs import Outputs
+    from mcp_auth_contract.cli.running import RunOptions, run_and_report
+
+    if annotations not in (None, "github"):
+        raise typer.BadParameter(f'"{annotations}": write github', param_hint="--annotations")
 
     options = RunOptions(
         select=tuple(select or ()),
@@ -107,8 +101,12 @@ def run(
         wait=wait,
         token_env=token_env,
         principal=principal,
+        waivers=waivers,
+        write_waivers=write_waivers,
+        shard=shard,
     )
-    raise typer.Exit(run_and_report(contract, options, Outputs(json=json, junit=junit, quiet=quiet)))
+    outputs = Outputs(json, junit, markdown, summary, annotations=annotations is not None, quiet=quiet)
+    raise typer.Exit(run_and_report(contract, options, outputs))
 
 
 @app.command()
@@ -138,15 +136,58 @@ def probe(
     deselect: Deselect = None,
     json: Json = None,
     junit: Junit = None,
+    markdown: Markdown = None,
     fail_on: FailOn = "must",
     jobs: Jobs = 4,
     quiet: Quiet = False,
 ) -> None:
     """Look at any server without a contract and without a token: discovery, challenges, metadata, transport."""
-    from mcp_auth_contract.cli.running import Outputs, RunOptions, probe_and_report
+    from mcp_auth_contract.cli.outputs import Outputs
+    from mcp_auth_contract.cli.running import RunOptions, probe_and_report
 
     options = RunOptions(select=tuple(select or ()), deselect=tuple(deselect or ()), jobs=jobs, fail_on=_level(fail_on))
-    raise typer.Exit(probe_and_report(url, options, Outputs(json=json, junit=junit, quiet=quiet)))
+    raise typer.Exit(probe_and_report(url, options, Outputs(json, junit, markdown, quiet=quiet)))
+
+
+@app.command()
+def init(
+    url: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="URL", help="The MCP endpoint; with --app, where it believes to be.", show_default=False
+        ),
+    ] = None,
+    app_name: Annotated[
+        str | None, typer.Option("--app", metavar="MODULE:NAME", help="An ASGI application, run in this process.")
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--start", metavar="COMMAND", help="Start the server so, with ${target.port} for a free port."),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--env",
+            metavar="NAME=VALUE",
+            help="A setting of the server for --app or --start, as in 'ISSUER=${issuer.url}'. May be repeated.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The new file; - for stdout. A file that exists is left alone.")
+    ] = Path("mcp-auth-contract.toml"),
+    token_env: Annotated[
+        str | None,
+        typer.Option(
+            "--token-env", metavar="NAME", help="Look with the access token in this environment variable too."
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing, also on a terminal.")] = False,
+) -> None:
+    """Look at a server and write its contract, with a question at what only you can know."""
+    from mcp_auth_contract.cli.drafting import InitOptions, draft_contract
+
+    options = InitOptions(url, app_name, start, tuple(env or ()), output, token_env, yes)
+    raise typer.Exit(draft_contract(options))
 
 
 @app.command("list")

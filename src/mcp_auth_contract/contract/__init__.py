@@ -1,8 +1,20 @@
 """The contract file: what the kit has to know about a server, checked before anything is sent."""
 
+from mcp_auth_contract.contract.access import Access, Ways, accesses, handle_calls, no_access, operation_of, tool_call
 from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve, resolve_issuer
 from mcp_auth_contract.contract.load import at_url, load_contract, read_contract
-from mcp_auth_contract.contract.models import Claims, Contract, Issuer, Policy, Principal, Target
+from mcp_auth_contract.contract.models import (
+    Claims,
+    Contract,
+    Cursor,
+    Handle,
+    Input,
+    Issuer,
+    Policy,
+    Principal,
+    Record,
+    Target,
+)
 from mcp_auth_contract.contract.operations import (
     Operation,
     control_operation,
@@ -16,19 +28,29 @@ from mcp_auth_contract.contract.schema import contract_schema
 
 __all__ = [
     "VARIABLES",
+    "Access",
     "Claims",
     "Contract",
+    "Cursor",
+    "Handle",
+    "Input",
     "Issuer",
     "Operation",
     "Policy",
     "Principal",
+    "Record",
     "Target",
+    "Ways",
+    "accesses",
     "at_url",
     "contract_schema",
     "control_operation",
     "environment_secrets",
+    "handle_calls",
     "implying",
     "load_contract",
+    "no_access",
+    "operation_of",
     "operations",
     "principal_for",
     "private_canaries",
@@ -36,4 +58,5 @@ __all__ = [
     "resolve",
     "resolve_issuer",
     "satisfies",
+    "tool_call",
 ]

@@ -1,6 +1,6 @@
 """What the tables of a contract demand of each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import assert_never
 
@@ -23,6 +23,8 @@ def inconsistencies(contract: Contract, *, resolved: bool) -> list[Fault]:
         *_control(contract),
         *_templates(contract, resolved=resolved),
         *_tools(contract, resolved=resolved),
+        *_once_each(contract),
+        *_inputs(contract),
         *_claims(contract),
         *_records(contract),
         *_paths(contract, resolved=resolved),
@@ -98,9 +100,45 @@ def _tools(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
                 "belongs to a tool that writes",
                 'write effect = "write" or remove it',
             )
+    if not resolved and "${" in "".join(names):
+        return
+    for key, tool_name in _tools_named(contract):
+        if tool_name not in names:
+            yield _undeclared(key, "tool", tool_name, names, "[[tools]]")
+
+
+def _tools_named(contract: Contract) -> Iterator[tuple[str, str]]:
+    """Yield the keys outside of records that name a tool, and the name."""
     for position, cursor in enumerate(contract.cursors, 1):
-        if cursor.tool not in names and (resolved or "${" not in "".join(names)):
-            yield _undeclared(f"cursors[{position}].tool", "tool", cursor.tool, names, "[[tools]]")
+        yield f"cursors[{position}].tool", cursor.tool
+    for position, handle in enumerate(contract.handles, 1):
+        yield f"handles[{position}].tool", handle.tool
+        if handle.used_by is not None:
+            yield f"handles[{position}].used_by", handle.used_by
+    for position, asking in enumerate(contract.inputs, 1):
+        yield f"inputs[{position}].tool", asking.tool
+
+
+def _once_each(contract: Contract) -> Iterator[Fault]:
+    """A case of these tables is known by its call, so that each call stands there once."""
+    made = [(handle.tool, str(handle.arguments)) for handle in contract.handles]
+    asked = [(asking.tool, "") for asking in contract.inputs]
+    for table, calls in (("handles", made), ("inputs", asked)):
+        for position, call in enumerate(calls, 1):
+            if call in calls[: position - 1]:
+                yield Fault(f"{table}[{position}].tool", "declared twice", "keep one of them", f'"{call[0]}"')
+
+
+def _inputs(contract: Contract) -> Iterator[Fault]:
+    for position, asking in enumerate(contract.inputs, 1):
+        declared = next((tool for tool in contract.tools if tool.name == asking.tool), None)
+        if declared is not None and asking.other is not None and dict(asking.other) == dict(declared.arguments):
+            key = f"inputs[{position}].other"
+            yield Fault(key, f"the arguments of tools[{asking.tool}] again", "name another call, or remove it")
+        for name, response in asking.responses.items():
+            if not isinstance(response, Mapping):
+                key = f"inputs[{position}].responses.{name}"
+                yield Fault(key, "not an object", 'write it like { action = "accept" }')
 
 
 def _claims(contract: Contract) -> Iterator[Fault]:

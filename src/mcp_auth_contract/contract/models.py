@@ -29,6 +29,8 @@ __all__ = [
     "Contract",
     "Cursor",
     "Guarded",
+    "Handle",
+    "Input",
     "Issuer",
     "Policy",
     "Principal",
@@ -181,6 +183,37 @@ class Cursor(Table):
     """Where the tool's result holds the next page token, as a JSON Pointer (RFC 6901)."""
 
 
+class Handle(Table):
+    """A handle that a tool gives out, such as the id of a basket or an export, and the call that takes it back."""
+
+    tool: Text = Field(examples=["export_invoices"])
+    """The tool whose result holds the handle."""
+    arguments: Arguments | None = Field(default=None, examples=[{"format": "csv"}])
+    """The arguments of that call; those of the declaration when omitted."""
+    result: JsonPointer = Field(examples=["/structuredContent/export_id"])
+    """Where the result holds the handle, as a JSON Pointer (RFC 6901)."""
+    used_by: Text | None = Field(default=None, examples=["read_export"])
+    """The tool that takes the handle; the same one when omitted."""
+    argument: Text = Field(examples=["export_id"])
+    """The argument that takes the handle."""
+
+    @property
+    def user(self) -> str:
+        """The tool that takes the handle."""
+        return self.used_by or self.tool
+
+
+class Input(Table):
+    """What a tool asks for before it runs (`input_required`, MCP 2026-07-28), and the answers to that."""
+
+    tool: Text = Field(examples=["approve_invoice"])
+    """The tool that asks, called with the arguments of its declaration."""
+    responses: Arguments = Field(examples=[{"approval": {"action": "accept", "content": {"approve": True}}}])
+    """The answers with which the call goes through: an object for each name in `inputRequests`."""
+    other: Arguments | None = Field(default=None, examples=[{"invoice_id": "INV-11"}])
+    """Other arguments with which the call works for the same principal, and takes the same answers."""
+
+
 class Contract(Table):
     """Everything the kit has to know about a protected MCP server.
 
@@ -207,6 +240,10 @@ class Contract(Table):
     """What belongs to whom."""
     cursors: _Entries[Cursor] = ()
     """Page tokens."""
+    handles: _Entries[Handle] = ()
+    """Handles that tools give out and take back."""
+    inputs: _Entries[Input] = ()
+    """What tools ask for before they run."""
     audit: Audit | None = None
     """Where privileged calls are recorded."""
     provider: Provider | None = None

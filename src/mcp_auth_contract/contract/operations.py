@@ -1,11 +1,12 @@
 """What can be called on the server: tools, resources and prompts as one kind of thing."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import weakref
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mcp_auth_contract.contract.models import Contract, RecordPath
+from mcp_auth_contract.contract.models import Contract
 from mcp_auth_contract.contract.templates import expand
 from mcp_auth_contract.model import Effect, OperationKind
 
@@ -41,13 +42,68 @@ class Operation:
         value: dict[str, Any] = json.loads(self.call_arguments)
         return value
 
+    def calling(self, arguments: Mapping[str, Any]) -> "Operation":
+        """Return the same operation, called with other arguments."""
+        return replace(self, call_arguments=_text(arguments), control=False)
+
 
 def _text(arguments: Mapping[str, Any]) -> str:
     return json.dumps(arguments, sort_keys=True, separators=(",", ":"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """A way to a record, with its arguments as `Operation.call_arguments` spells them; None: those declared."""
+
+    owner: str
+    readers: frozenset[str]
+    canary: str
+    writes: bool
+    arguments: str | None
+
+    def leads_to(self, operation: Operation) -> bool:
+        return self.arguments is None or self.arguments == operation.call_arguments
+
+
+@dataclass(slots=True)
+class _Derived:
+    """What is worked out once for a contract: a plan asks for it in each of its thousands of cases."""
+
+    operations: tuple[Operation, ...]
+    paths: Mapping[tuple[OperationKind, str], tuple[_Path, ...]]
+    control: Operation | None = None
+    principals: dict[Operation, str] = field(default_factory=dict)
+    implying: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def paths_of(self, operation: Operation) -> Iterator[_Path]:
+        return (path for path in self.paths.get((operation.kind, operation.name), ()) if path.leads_to(operation))
+
+
+_DERIVED: dict[int, tuple["weakref.ref[Contract]", _Derived]] = {}
+"""By identity, for a contract is a frozen value without a hash; an entry goes with its contract."""
+
+
+def _derived(contract: Contract) -> _Derived:
+    key = id(contract)
+    known = _DERIVED.get(key)
+    if known is not None and known[0]() is contract:
+        return known[1]
+    paths: dict[tuple[OperationKind, str], list[_Path]] = {}
+    for record, kind, path in contract.paths():
+        arguments = None if path.arguments is None else _text(path.arguments)
+        made = _Path(record.owner, frozenset(record.readers), record.canary, kind == "writes", arguments)
+        paths.setdefault((path.kind, path.name), []).append(made)
+    derived = _Derived(_declared(contract), {name: tuple(ways) for name, ways in paths.items()})
+    _DERIVED[key] = (weakref.ref(contract, lambda _gone: _DERIVED.pop(key, None)), derived)
+    return derived
+
+
 def operations(contract: Contract) -> tuple[Operation, ...]:
     """Return every operation that the contract declares: tools, resources, prompts, in its order."""
+    return _derived(contract).operations
+
+
+def _declared(contract: Contract) -> tuple[Operation, ...]:
     tools = [
         Operation(
             OperationKind.TOOL,
@@ -88,7 +144,13 @@ def control_operation(contract: Contract) -> Operation:
     It is the tool with `control = true`, else the first read that needs scopes, else the first read that needs a
     token, else the first operation that does.
     """
-    every = operations(contract)
+    derived = _derived(contract)
+    if derived.control is None:
+        derived.control = _control(derived.operations)
+    return derived.control
+
+
+def _control(every: tuple[Operation, ...]) -> Operation:
     guarded = [operation for operation in every if not operation.public]
     reads = [operation for operation in guarded if operation.effect is not Effect.WRITE]
     choices = (
@@ -102,9 +164,16 @@ def control_operation(contract: Contract) -> Operation:
 
 def implying(contract: Contract, scope: str) -> frozenset[str]:
     """Return a scope and all scopes that contain it by `policy.implies`, over several steps."""
+    known = _derived(contract).implying
+    if scope not in known:
+        known[scope] = _implying(contract.policy.implies, scope)
+    return known[scope]
+
+
+def _implying(implies: Mapping[str, tuple[str, ...]], scope: str) -> frozenset[str]:
     found = {scope}
     while True:
-        wider = {wide for wide, narrow in contract.policy.implies.items() if found & set(narrow)}
+        wider = {wide for wide, narrow in implies.items() if found & set(narrow)}
         if wider <= found:
             return frozenset(found)
         found |= wider
@@ -121,17 +190,18 @@ def principal_for(contract: Contract, operation: Operation) -> str:
     It is the owner of a record that this call reads, if their scopes allow it; else the first principal whose scopes
     do; else the first of all.
     """
-    owners = [
-        record.owner
-        for record, key, path in contract.paths()
-        if key != "writes" and _leads_through(path, operation) and _same_call(path.arguments, operation)
-    ]
-    writers = [
-        record.owner
-        for record, key, path in contract.paths()
-        if key == "writes" and _leads_through(path, operation) and operation.effect is Effect.WRITE
-    ]
-    for name in (*owners, *writers, *contract.principals):
+    derived = _derived(contract)
+    if operation not in derived.principals:
+        derived.principals[operation] = _principal(contract, derived, operation)
+    return derived.principals[operation]
+
+
+def _principal(contract: Contract, derived: _Derived, operation: Operation) -> str:
+    owners = [path.owner for path in derived.paths_of(operation) if not path.writes]
+    if operation.effect is Effect.WRITE:
+        ways = derived.paths.get((operation.kind, operation.name), ())
+        owners += [path.owner for path in ways if path.writes]
+    for name in (*owners, *contract.principals):
         if satisfies(contract, frozenset(contract.principals[name].scopes), operation.scopes):
             return name
     return next(iter(contract.principals))
@@ -140,16 +210,7 @@ def principal_for(contract: Contract, operation: Operation) -> str:
 def private_canaries(contract: Contract, operation: Operation, principal: str) -> frozenset[str]:
     """Return the canaries that a call brings to this principal and to nobody else."""
     return frozenset(
-        record.canary
-        for record, key, path in contract.paths()
-        if key != "writes" and _leads_through(path, operation) and _same_call(path.arguments, operation)
-        if record.owner == principal and set(record.readers) <= {principal}
+        path.canary
+        for path in _derived(contract).paths_of(operation)
+        if not path.writes and path.owner == principal and path.readers <= {principal}
     )
-
-
-def _leads_through(path: RecordPath, operation: Operation) -> bool:
-    return (path.kind, path.name) == (operation.kind, operation.name)
-
-
-def _same_call(arguments: Mapping[str, Any] | None, operation: Operation) -> bool:
-    return arguments is None or _text(arguments) == operation.call_arguments

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Protocol
 
@@ -14,10 +15,11 @@ from mcp_auth_contract.execute.options import Options
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.judges import Facts
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.observations import Answer, describe
+from mcp_auth_contract.observations import Answer, SurfaceObserved, describe
 from mcp_auth_contract.plan import Case, Plan
 from mcp_auth_contract.probes import Bench, ask
-from mcp_auth_contract.runner import ControlSeen, Report, Run, TargetSeen, reproduction
+from mcp_auth_contract.runner import ControlSeen, Coverage, Report, Run, TargetSeen, reproduction, sharded
+from mcp_auth_contract.waivers import in_scope, stale_waivers, waive
 from mcp_auth_contract.wire import HttpDoor, Redactor
 
 __all__ = ["EVERY_REVISION", "Context", "carry_out", "demand_answers", "skew_of"]
@@ -53,12 +55,20 @@ async def carry_out(
 ) -> Report:
     options, door = context.options, context.door
     variable = None if options.genuine is None else options.genuine.variable
+    holders = {} if bench.minter is None else bench.minter.holders
+    waivers = in_scope(options.waivers, plan, options.selection)
+    shard = None
+    if options.shard is not None:
+        plan, shard = sharded(plan, options.shard)
+    today = datetime.fromtimestamp(options.clock(), UTC).date()
     options.progress.begin(len(plan.cases))
     run = Run(
         ask=lambda question: ask(question, bench),
         facts=lambda case: context.facts(plan.revisions, case),
         fault=lambda fault: context.redactor.redact(f"{type(fault).__name__}: {fault}"),
-        reproduce=lambda case, observation: reproduction(case, observation, door.evidence, options.name, variable),
+        reproduce=lambda observation: (
+            None if door.inside else reproduction(observation, door.evidence, options.name, holders, variable)
+        ),
         jobs=options.jobs,
         settled=options.progress.settled,
     )
@@ -73,7 +83,8 @@ async def carry_out(
         run.close(plan.cases, "the run was interrupted")
     with contextlib.suppress(asyncio.CancelledError):
         await bench.close()
-    results = tuple(run.outcomes[case] for case in plan.cases)
+    results = waive([run.outcomes[case] for case in plan.cases], waivers, today)
+    stale = stale_waivers(waivers, results, today, whole=shard is None)
 
     def first(control: ControlSeen) -> tuple[int, bool]:
         """The control call of the main revision comes first, the others in the order of the plan."""
@@ -87,12 +98,25 @@ async def carry_out(
         started=begun,
         duration_s=stopwatch() - context.started,
         results=results,
-        gate=decide(results, fail_on=options.fail_on, interrupted=interrupted),
+        gate=decide(results, fail_on=options.fail_on, interrupted=interrupted, stale=stale),
         controls=tuple(sorted(run.controls.values(), key=first)),
         exchanges={exchange.id: exchange.as_dict() for exchange in door.evidence.exchanges()},
         interrupted=interrupted,
         notes=notes,
         options=() if options.genuine is None else options.genuine.options,
+        waivers=waivers,
+        shard=shard,
+        coverage=_coverage(run.observed(SurfaceObserved)),
+    )
+
+
+def _coverage(observed: SurfaceObserved | None) -> tuple[Coverage, ...]:
+    """Return how much of what the server lists is in the contract; nothing where a list did not end."""
+    if observed is None or not all(kind.complete for kind in observed.kinds):
+        return ()
+    return tuple(
+        Coverage(kind.kind, len(kind.listed), len(kind.listed) - len(kind.undeclared), kind.undeclared)
+        for kind in observed.kinds
     )
 
 

@@ -12,6 +12,7 @@ from mcp_auth_contract.contract import (
     Contract,
     control_operation,
     environment_secrets,
+    implying,
     operations,
     principal_for,
     private_canaries,
@@ -27,8 +28,9 @@ from mcp_auth_contract.judges import Facts
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_plan
-from mcp_auth_contract.probes import Bench
+from mcp_auth_contract.probes import Bench, Outputs
 from mcp_auth_contract.runner import Report, TargetSeen
+from mcp_auth_contract.target import Upstream
 from mcp_auth_contract.wire import (
     AsgiApp,
     Conversation,
@@ -52,11 +54,13 @@ async def run_contract(
     *,
     app: AsgiApp | None = None,
     freeze: bool = True,
+    upstream: Upstream | None = None,
 ) -> Report:
     """Run a contract and return the report. `issuer` is one that is served already; by default the run serves its own.
 
     `app` is an ASGI application to run in this process, in place of what the contract says about the server. In this
-    process probes can move the clock, unless `freeze` is false.
+    process probes can move the clock, unless `freeze` is false. `upstream` is the service behind the tools where it is
+    served already; by default the run serves its own if the contract has a tool that calls it.
 
     Raises ContractError for what is wrong in it, Unreachable when the server cannot be started or reached. A
     cancelled run (Ctrl-C) returns what it had settled, the rest inconclusive.
@@ -64,10 +68,17 @@ async def run_contract(
     redactor = Redactor()
     for secret in environment_secrets(contract, options.environ):
         redactor.hide(secret)
-    with _credentials(contract, options, issuer, redactor, in_process=app is not None) as (resolved, credentials):
+    with (
+        _upstream(contract, upstream, redactor) as behind,
+        _credentials(contract, options, issuer, redactor, behind, in_process=app is not None) as (
+            resolved,
+            credentials,
+        ),
+    ):
         target = resolved.target
-        # A pattern that matches nothing is told before a server is started for it.
-        make_plan(options.checks, resolved, target.revisions or EVERY_REVISION, selection=options.selection)
+        if not options.selection.names_only(options.checks):
+            # A pattern that matches nothing is told before a server is started for it.
+            make_plan(options.checks, resolved, target.revisions or EVERY_REVISION, selection=options.selection)
         in_process = target.app is not None or app is not None
         reaching = (
             inside(resolved, redactor, app, freeze=freeze, wait=options.wait)
@@ -87,16 +98,38 @@ async def run_contract(
                 resolve=resolver_inside(urlsplit(target.endpoint).hostname or "") if in_process else resolve_host,
             )
             async with door:
-                return await _ContractRun(resolved, options, credentials, redactor, door, reached.time).report()
+                outputs = Outputs(reached.written, None if behind is None else lambda: behind.passed)
+                run = _ContractRun(resolved, options, credentials, redactor, door, reached.time, outputs)
+                return await run.report()
+
+
+@contextlib.contextmanager
+def _upstream(contract: Contract, given: Upstream | None, redactor: Redactor) -> Iterator[Upstream | None]:
+    """Serve the upstream that the contract's tools call, if there is such a tool."""
+    if given is not None:
+        given.redactor = redactor
+        yield given
+    elif any(tool.upstream for tool in contract.tools):
+        with Upstream(redactor) as served:
+            yield served
+    else:
+        yield None
 
 
 @contextlib.contextmanager
 def _credentials(
-    contract: Contract, options: Options, issuer: EmbeddedIssuer | None, redactor: Redactor, *, in_process: bool
+    contract: Contract,
+    options: Options,
+    issuer: EmbeddedIssuer | None,
+    redactor: Redactor,
+    upstream: Upstream | None,
+    *,
+    in_process: bool,
 ) -> Iterator[tuple[Contract, Credentials]]:
     """Serve the contract's issuer, or make do with a genuine token; yield the resolved contract too."""
+    more = {} if upstream is None else {"upstream.url": upstream.url}
     if options.genuine is not None:
-        resolved = resolved_without_issuer(contract, options.environ)
+        resolved = resolved_without_issuer(contract, options.environ, more)
         given = given_token(resolved, options.genuine, options.clock, redactor)
         yield given.made.contract, given
         return
@@ -106,7 +139,7 @@ def _credentials(
         else EmbeddedIssuer(issuer_settings(contract, options.environ))
     )
     with served as serving:
-        resolved = resolved_for(contract, serving, options.environ)
+        resolved = resolved_for(contract, serving, options.environ, more)
         inside = in_process or resolved.target.app is not None
         if serving.settings.keys != "fresh" and not inside and not is_loopback_url(resolved.target.endpoint):
             _refuse_published_keys(serving)
@@ -142,6 +175,7 @@ class _ContractRun:
     redactor: Redactor
     door: HttpDoor
     time: TimeControl
+    outputs: Outputs
     started: float = field(default_factory=stopwatch)
 
     async def report(self) -> Report:
@@ -177,6 +211,7 @@ class _ContractRun:
             control,
             issuer=self.credentials.powers,
             time=self.time,
+            outputs=self.outputs,
         )
         plan = make_plan(
             options.checks,
@@ -205,6 +240,7 @@ class _ContractRun:
             missing=case.missing,
             loopback=is_loopback_url(target.endpoint),
             canaries=_canaries(self.contract, case),
+            wider={scope: implying(self.contract, scope) for scope in every | ({case.missing or ""} - {""})},
         )
 
 

@@ -124,8 +124,8 @@ class GivenToken:
 def given_token(contract: Contract, given: Given, clock: Clock, redactor: Redactor) -> GivenToken:
     """Return the credentials of a run of a resolved contract with a genuine token.
 
-    Raises UsageError for a token that has expired, a principal that the contract does not know, and one who can make no
-    control call.
+    Raises UsageError for a token that has expired or speaks for somebody else, a principal that the contract does not
+    know, and one who can make no control call.
     """
     holder = _holder(contract, given)
     prepared = _for_holder(_for_token(contract, given.token), holder)
@@ -151,14 +151,19 @@ def _holder(contract: Contract, given: Given) -> str:
 
     Where no principal has it, or several have, it is the one who makes the control call.
     """
+    parts = parse_genuine(given.token)
+    subject = None if parts is None else parts.claims.get(contract.claims.subject)
+    alike = [name for name, one in contract.principals.items() if one.subject == subject]
     named = given.principal
     if named is None:
-        parts = parse_genuine(given.token)
-        subject = None if parts is None else parts.claims.get(contract.claims.subject)
-        alike = [name for name, one in contract.principals.items() if one.subject == subject]
         return alike[0] if len(alike) == 1 else principal_for(contract, control_operation(contract))
     if named not in contract.principals:
         raise UsageError(f'--principal: the contract has no principal "{named}"{nearest(named, contract.principals)}')
+    if alike and named not in alike:
+        raise UsageError(
+            f"--principal {named}: the token in {given.variable} speaks for {' or '.join(alike)}, by its claim "
+            f"{contract.claims.subject}; name that principal, or put a token of {named} there"
+        )
     return named
 
 

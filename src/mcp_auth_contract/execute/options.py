@@ -8,6 +8,7 @@ from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract.model import Level, Outcome
 from mcp_auth_contract.plan import Case, Selection
+from mcp_auth_contract.runner import Shard, Waiver
 
 __all__ = ["Given", "Options", "Progress"]
 
@@ -43,7 +44,8 @@ class Options:
     """How to run. `environ` stands for the process environment, `name` for the contract in reports.
 
     `time_limit` is for one request, `wait` for all waiting until time has passed, both in seconds. With a `genuine`
-    token no issuer is started, and what tampering and transport cannot make is not asked.
+    token no issuer is started, and what tampering and transport cannot make is not asked. `shard` is the part of the
+    plan to run, None for the whole.
     """
 
     checks: Sequence[Check]
@@ -57,4 +59,6 @@ class Options:
     time_limit: float = 10.0
     wait: float = 0.0
     genuine: Given | None = None
+    waivers: tuple[Waiver, ...] = ()
+    shard: Shard | None = None
     progress: Progress = field(default_factory=Progress)

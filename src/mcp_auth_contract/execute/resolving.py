@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from mcp_auth_contract.clock import Clock
 from mcp_auth_contract.contract import Contract, Issuer, resolve, resolve_issuer
@@ -14,7 +15,9 @@ from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.tokens.keys import Algorithm
 from mcp_auth_contract.wire import Redactor
 
-__all__ = ["issuer_settings", "issuer_values", "mint_offline", "resolved_for", "resolved_without_issuer"]
+__all__ = ["NO_VALUES", "issuer_settings", "issuer_values", "mint_offline", "resolved_for", "resolved_without_issuer"]
+
+NO_VALUES: Mapping[str, str] = MappingProxyType({})
 
 
 def issuer_settings(contract: Contract, environ: Mapping[str, str]) -> IssuerSettings:
@@ -41,12 +44,19 @@ def issuer_values(issuer: EmbeddedIssuer) -> dict[str, str]:
     }
 
 
-def resolved_for(contract: Contract, issuer: EmbeddedIssuer, environ: Mapping[str, str]) -> Contract:
-    """Return the contract with its variables replaced: a free port picked, URL and resource known."""
-    return _resolved(contract, issuer_values(issuer), environ)
+def resolved_for(
+    contract: Contract, issuer: EmbeddedIssuer, environ: Mapping[str, str], more: Mapping[str, str] = NO_VALUES
+) -> Contract:
+    """Return the contract with its variables replaced: a free port picked, URL and resource known.
+
+    `more` are values of variables that neither the issuer nor the target gives.
+    """
+    return _resolved(contract, {**issuer_values(issuer), **more}, environ)
 
 
-def resolved_without_issuer(contract: Contract, environ: Mapping[str, str]) -> Contract:
+def resolved_without_issuer(
+    contract: Contract, environ: Mapping[str, str], more: Mapping[str, str] = NO_VALUES
+) -> Contract:
     """Return the contract with its variables replaced, for a run with a genuine token; its table issuer is ignored.
 
     Raises UsageError for a variable that only the kit's own issuer could give a value.
@@ -58,7 +68,7 @@ def resolved_without_issuer(contract: Contract, environ: Mapping[str, str]) -> C
                 f"{contract.label}: {key}: {found[0]} has no value with --token-env, for no issuer is started: "
                 "start the server yourself and name it with --url, or write the value out"
             )
-    return _resolved(alone, {"python": sys.executable}, environ)
+    return _resolved(alone, {"python": sys.executable, **more}, environ)
 
 
 _OF_ISSUER = re.compile(r"(?<!\$)\$\{issuer\.[^}]*\}")
@@ -126,6 +136,7 @@ def mint_offline(
     issuer.load_keys()
     values = {
         "python": sys.executable,
+        "upstream.url": "",
         "issuer.url": url,
         "issuer.jwks_uri": f"{url}/jwks",
         "issuer.introspection_uri": f"{url}/introspect",

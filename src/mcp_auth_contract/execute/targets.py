@@ -2,15 +2,26 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from mcp_auth_contract.clock import RealTime, TimeControl
 from mcp_auth_contract.contract import Contract
 from mcp_auth_contract.errors import Unreachable, UsageError
-from mcp_auth_contract.target import FrozenTime, LoadedApp, StartedProcess, lifespan, loaded, wait_for_port
+from mcp_auth_contract.target import (
+    FrozenTime,
+    LogFiles,
+    StartedProcess,
+    lifespan,
+    loaded,
+    overheard,
+    tail,
+    wait_for_port,
+)
 from mcp_auth_contract.wire import AsgiApp, HttpDoor, InsideTransport, Redactor
 
 __all__ = ["REACH_LIMIT", "Reached", "inside", "started"]
@@ -19,14 +30,19 @@ REACH_LIMIT = 3.0
 """Seconds in which something has to accept connections."""
 
 _READY_LIMIT = 60.0
+_OUTPUT = "the server's output"
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A server that is up: how time passes for it, and for one in this process how requests get there."""
+    """A server that is up: how time passes for it, and for one in this process how requests get there.
+
+    `written` gives the places where it writes, with the text of this run; None for a file that is not there.
+    """
 
     time: TimeControl
     transport: InsideTransport | None = None
+    written: Callable[[], Sequence[tuple[str, str | None]]] = lambda: ()
 
 
 @asynccontextmanager
@@ -42,7 +58,7 @@ async def inside(
         frozen = stack.enter_context(FrozenTime()) if freeze else None
         target, label, redact = contract.target, contract.label, redactor.redact
         if app is not None:
-            running = LoadedApp(app)
+            running = stack.enter_context(overheard(app))
         else:
             name = target.app or ""
             running = stack.enter_context(
@@ -50,13 +66,19 @@ async def inside(
             )
         async with lifespan(running, label=label, redact=redact):
             transport = InsideTransport(running.app, state=running.state)
-            yield Reached(RealTime(wait) if frozen is None else frozen, transport)
+            logs = LogFiles.begun([Path(log) for log in target.logs])
+            yield Reached(
+                RealTime(wait) if frozen is None else frozen,
+                transport,
+                lambda: [(_OUTPUT, running.output), *logs.written()],
+            )
 
 
 @asynccontextmanager
 async def started(contract: Contract, redactor: Redactor, wait: float) -> AsyncIterator[Reached]:
     """Start the server if the contract says how, else see that something listens."""
     target = contract.target
+    logs = LogFiles.begun([Path(log) for log in target.logs])
     if target.start is None:
         if not await wait_for_port(target.endpoint, REACH_LIMIT):
             parts = urlsplit(target.endpoint)
@@ -64,7 +86,7 @@ async def started(contract: Contract, redactor: Redactor, wait: float) -> AsyncI
                 f"target.url: nothing accepts connections at {parts.hostname}:{parts.port or parts.scheme}; "
                 "start the server, or let target.start do it"
             )
-        yield Reached(RealTime(wait))
+        yield Reached(RealTime(wait), written=logs.written)
         return
 
     if await wait_for_port(target.endpoint, 0.2):
@@ -80,15 +102,18 @@ async def started(contract: Contract, redactor: Redactor, wait: float) -> AsyncI
             target.ready is None or await _answers(target.ready, time_limit)
         )
 
-    async with StartedProcess(
-        target.start,
-        folder=contract.folder,
-        env=target.env,
-        ready=ready,
-        redact=redactor.redact,
-        time_limit=_READY_LIMIT,
-    ):
-        yield Reached(RealTime(wait))
+    with tempfile.TemporaryDirectory(prefix="mcp-auth-contract-") as folder:
+        output = Path(folder) / "output"
+        async with StartedProcess(
+            target.start,
+            folder=contract.folder,
+            env=target.env,
+            ready=ready,
+            redact=redactor.redact,
+            time_limit=_READY_LIMIT,
+            log=output,
+        ):
+            yield Reached(RealTime(wait), written=lambda: [(_OUTPUT, tail(output)), *logs.written()])
 
 
 async def _answers(url: str, time_limit: float) -> bool:

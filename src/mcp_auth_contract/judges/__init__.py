@@ -4,20 +4,56 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from mcp_auth_contract.judges import authorization_servers as servers
-from mcp_auth_contract.judges import challenges, doors, refusals, timelines
+from mcp_auth_contract.judges import (
+    cache_scope,
+    challenges,
+    doors,
+    handles,
+    identity,
+    isolation,
+    leaks,
+    refusals,
+    scopes,
+    session_ids,
+    sessions,
+    timelines,
+)
 from mcp_auth_contract.judges import resource_metadata as resource
+from mcp_auth_contract.judges import tool_challenges as in_results
+from mcp_auth_contract.judges import tool_schemes as schemes
 from mcp_auth_contract.judges.facts import Facts
 from mcp_auth_contract.judges.registry import Judge, collect
 from mcp_auth_contract.observations import (
+    AuditObserved,
     AuthorizationServersObserved,
+    BypassObserved,
+    CacheScopeObserved,
     CallObserved,
+    CursorObserved,
     DoorObserved,
+    ExchangesObserved,
+    HandleObserved,
+    IdentityObserved,
     LeewayObserved,
+    ListingsObserved,
+    MissingObserved,
+    OwnStateObserved,
     ParityObserved,
     PreflightObserved,
+    RecordObserved,
+    RequestStateObserved,
     ResourceMetadataObserved,
+    RoundsObserved,
     SessionEndObserved,
+    SessionIdsObserved,
+    SessionObserved,
+    SurfaceObserved,
+    TaskObserved,
     TimelineObserved,
+    ToolPointersObserved,
+    ToolSchemesObserved,
+    UpstreamObserved,
+    WriteObserved,
 )
 
 __all__ = ["JUDGES", "Facts", "Judge"]
@@ -65,15 +101,58 @@ _ON_CALLS = (
 JUDGES: Mapping[str, Judge] = MappingProxyType(
     {
         **collect(CallObserved, *_ON_CALLS),
+        **collect(CallObserved, *(getattr(in_results, name) for name in in_results.__all__)),
+        **collect(ToolPointersObserved, schemes.result_pointer_of_this_resource, schemes.result_pointer_resolves),
+        **collect(
+            ToolSchemesObserved,
+            schemes.public_tools_open,
+            *(getattr(schemes, name) for name in schemes.__all__ if name.startswith("schemes_")),
+        ),
         **collect(DoorObserved, doors.door_closed),
         **collect(SessionEndObserved, doors.session_survives),
+        **collect(
+            SessionObserved,
+            sessions.session_ended_404,
+            sessions.session_guarded,
+            sessions.session_header_ignored,
+            sessions.session_missing_id,
+            sessions.session_serves_owner,
+            sessions.session_serves_owner_or_advice,
+            sessions.session_unknown_id,
+        ),
+        **collect(SessionIdsObserved, session_ids.session_ids_unpredictable, session_ids.session_ids_visible_ascii),
+        **collect(
+            RoundsObserved,
+            *(getattr(scopes, name) for name in scopes.__all__ if name.startswith("rounds_")),
+        ),
+        **collect(SurfaceObserved, scopes.surface_declared, scopes.surface_offered),
+        **collect(BypassObserved, scopes.not_past_scopes),
+        **collect(CacheScopeObserved, cache_scope.cache_scope_truthful),
         **collect(ParityObserved, doors.same_in_each_era),
         **collect(PreflightObserved, doors.challenge_readable_by_browsers, doors.preflight_harmless),
+        **collect(RecordObserved, isolation.owner_undisturbed, isolation.reader_served, isolation.record_hidden),
+        **collect(WriteObserved, isolation.foreign_write_denied, isolation.key_bound, isolation.one_write_per_key),
+        **collect(CursorObserved, isolation.cursor_bound),
+        **collect(HandleObserved, handles.handle_bound, handles.handles_unguessable),
+        **collect(TaskObserved, handles.task_bound, handles.task_cancelled_by_owner_only, handles.task_list_own),
+        **collect(RequestStateObserved, handles.request_state_keeps_records, handles.request_state_of_one_principal),
+        **collect(OwnStateObserved, handles.request_state_for_one_request, handles.request_state_intact),
+        **collect(MissingObserved, isolation.foreign_like_missing),
+        **collect(AuditObserved, isolation.reader_audited),
+        **collect(
+            IdentityObserved,
+            identity.callers_kept_apart,
+            identity.each_token_decides,
+            identity.foreign_identity_ignored,
+        ),
+        **collect(ListingsObserved, identity.list_depends_on_token_only),
         **collect(LeewayObserved, timelines.leeway_within_declared),
         **collect(
             TimelineObserved,
             *(getattr(timelines, name) for name in timelines.__all__ if name != "leeway_within_declared"),
         ),
+        **collect(ExchangesObserved, *(getattr(leaks, name) for name in leaks.__all__ if name != "no_token_passed_on")),
+        **collect(UpstreamObserved, leaks.no_token_passed_on),
         **collect(ResourceMetadataObserved, *(getattr(resource, name) for name in resource.__all__)),
         **collect(AuthorizationServersObserved, *(getattr(servers, name) for name in servers.__all__)),
     }

@@ -4,7 +4,16 @@ from mcp_auth_contract.judges.facts import Facts
 from mcp_auth_contract.judges.refusals import unsettled
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth.challenge import Challenges, FaultKind, scopes_of
-from mcp_auth_contract.observations import Accepted, Answer, Attempt, CallObserved, Refusal, Refused, describe
+from mcp_auth_contract.observations import (
+    Accepted,
+    Answer,
+    Attempt,
+    CallObserved,
+    Refusal,
+    Refused,
+    challenged_in_result,
+    describe,
+)
 
 __all__ = [
     "challenge_characters",
@@ -196,6 +205,8 @@ def no_result_in_refusal(observed: CallObserved, facts: Facts) -> Verdict:
     if not isinstance(answers, list):
         return answers
     for answer in answers:
+        if facts.in_band and challenged_in_result(answer):  # the challenge again; tool-challenge-no-data looks for data
+            continue
         if any("result" in message for message in answer.messages):
             return Fail("a refusal without a result", f"{answer.status} whose body holds a JSON-RPC result")
     return Pass()
@@ -217,6 +228,8 @@ def _insufficient(observed: CallObserved, facts: Facts) -> list[Answer] | Verdic
         return Inconclusive("the operation ran; scope-missing-denied reports it")
     if facts.challenge == "tool":
         return NotApplicable('challenges come in tool results here (policy.challenge = "tool")')
+    if observed.hidden and not any(attempt.answer.status == 403 for attempt in observed.attempts):
+        return NotApplicable("hidden from a token without the scope, and refused as unknown")
     answers = _refusals(observed, facts, 403)
     if isinstance(answers, Inconclusive):
         return unsettled(observed) or Inconclusive("no 403 was answered; scope-missing-403 reports it")
@@ -249,7 +262,7 @@ def _scope_challenge(observed: CallObserved, facts: Facts) -> list[Challenges] |
 
 
 def scope_challenge_names_missing(observed: CallObserved, facts: Facts) -> Verdict:
-    """The 403's `scope` names the scope that the token lacks (MCP insufficient scope; both revisions' forms pass)."""
+    """The 403's `scope` names the scope that the token lacks, or one that implies it (MCP insufficient scope)."""
     bearers = _scope_challenge(observed, facts)
     if not isinstance(bearers, list):
         return bearers
@@ -257,7 +270,7 @@ def scope_challenge_names_missing(observed: CallObserved, facts: Facts) -> Verdi
         named = _of_bearer(challenges, "scope")
         if named is None:
             return Fail(f'scope naming "{facts.missing}"', "no scope parameter")
-        if facts.missing not in scopes_of(named):
+        if not facts.covers(scopes_of(named), facts.missing or ""):
             return Fail(f'scope naming "{facts.missing}"', f'scope="{named}"')
     return Pass()
 

@@ -290,6 +290,8 @@ def refused_for_scope(observed: CallObserved, facts: Facts) -> Verdict:
     expected = '403 with error="insufficient_scope"'
     if observed.accepted:
         return Inconclusive("the operation ran; scope-missing-denied reports it")
+    if observed.hidden and all(isinstance(attempt.reading, Refused) for attempt in observed.attempts):
+        return Pass("hidden from a token without the scope, and refused as unknown: no host can ask for more rights")
     return _refused_or_in_band(observed, facts, expected, Refusal.FORBIDDEN)
 
 

@@ -1,5 +1,7 @@
 """The lab server: a raw ASGI application that asks for the token before anything else."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -9,13 +11,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcp_auth_contract.lab import legacy, modern, rpc
 from mcp_auth_contract.lab.authorization_server import JWKS_PATH, OwnKey, answer_endpoint
 from mcp_auth_contract.lab.behaviour import SOUND, Behaviour
-from mcp_auth_contract.lab.challenges import Denial, bearer_challenge
+from mcp_auth_contract.lab.challenges import Denial
 from mcp_auth_contract.lab.credentials import Absent, Malformed, Presented, present
 from mcp_auth_contract.lab.doors import preflight, share_with_origin
 from mcp_auth_contract.lab.incoming import UNREADABLE, Incoming
 from mcp_auth_contract.lab.introspection import Introspector
 from mcp_auth_contract.lab.keyring import KeySource
-from mcp_auth_contract.lab.methods import Context
+from mcp_auth_contract.lab.methods import Client, Context
 from mcp_auth_contract.lab.principal import ANONYMOUS, Principal
 from mcp_auth_contract.lab.protocol import is_modern
 from mcp_auth_contract.lab.records import Ledger
@@ -32,6 +34,9 @@ from mcp_auth_contract.lab.refusal import (
 from mcp_auth_contract.lab.scopes import BASIC_SCOPE
 from mcp_auth_contract.lab.sessions import Sessions
 from mcp_auth_contract.lab.settings import LabSettings
+from mcp_auth_contract.lab.states import States
+from mcp_auth_contract.lab.tasks import Tasks
+from mcp_auth_contract.lab.upstream import tell_upstream
 from mcp_auth_contract.lab.variations import configured, varied
 from mcp_auth_contract.lab.verification import Trust, verify
 
@@ -47,7 +52,9 @@ class Lab:
         self.keys = KeySource(settings, behaviour.keyring)
         self._introspector = Introspector(settings, behaviour.introspection)
         self.sessions = Sessions(behaviour.sessions)
-        self.ledger = Ledger(behaviour.isolation)
+        self.ledger = Ledger(behaviour.isolation, settings.audit)
+        self.tasks = Tasks(behaviour.tasks)
+        self.states = States(behaviour.states)
         self._own_key = OwnKey()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,9 +76,9 @@ class Lab:
             return "POST"
         return "GET, POST, DELETE" if self.behaviour.sessions.stream else "POST, DELETE"
 
-    def context(self, principal: Principal, not_found: int) -> Context:
+    def context(self, principal: Principal, not_found: int, client: Client) -> Context:
         """Return what methods work with for this caller."""
-        return Context(principal, self.ledger, self.behaviour.listing, not_found)
+        return Context(principal, self.ledger, self.behaviour.listing, not_found, client)
 
     def remaining(self, principal: Principal) -> float:
         """Return the seconds until the caller's token expires, at most an hour."""
@@ -177,15 +184,20 @@ class Lab:
         if message is UNREADABLE:
             return rpc.rpc_response(rpc.error_message(None, rpc.PARSE_ERROR, "not JSON"), 400)
         if is_modern(incoming, message, self.behaviour.protocol):
-            return modern.answer(self, incoming, message, principal)
-        return legacy.answer(self, incoming, message, principal)
+            response = modern.answer(self, incoming, message, principal)
+        else:
+            response = legacy.answer(self, incoming, message, principal)
+        if response.status_code == 200:
+            await tell_upstream(self, incoming, message)
+        return response
 
     async def _denied(self, incoming: Incoming, denied: Exception) -> Response:
         challenges = self.behaviour.challenges
         denial = self._denial(incoming, denied)
-        if challenges.in_tool_result and (in_band := await _in_tool_result(incoming, denial)) is not None:
-            return in_band
-        return challenges.write(denial)
+        in_band: Response | None = None
+        if challenges.in_tool_result(denial):
+            in_band = await _in_tool_result(incoming, challenges.told(denial))
+        return in_band or challenges.write(denial)
 
     def _denial(self, incoming: Incoming, denied: Exception) -> Denial:
         challenges = self.behaviour.challenges
@@ -203,6 +215,8 @@ class Lab:
 
 def create_app(settings: LabSettings) -> ASGIApp:
     """Return the lab server that the settings describe: sound, then its variations, then its fault."""
+    if settings.fault is not None and settings.fault.within is not None:
+        settings = replace(settings, variant=settings.variant | {settings.fault.within})
     settings = configured(settings)
     behaviour = varied(SOUND, settings.variant)
     return Lab(settings, settings.fault.change(behaviour) if settings.fault else behaviour)
@@ -237,24 +251,11 @@ def _accepts_answers(accept: str | None) -> bool:
     return bool(ranges & {"*/*", "application/*", "application/json", "text/*", "text/event-stream"})
 
 
-async def _in_tool_result(incoming: Incoming, denial: Denial) -> Response | None:
-    """Write the challenge into the result of a tool call, or return None for any other request."""
+async def _in_tool_result(incoming: Incoming, result: Mapping[str, Any]) -> Response | None:
+    """Answer a tool call with the result that refuses it, or return None for any other request."""
     if incoming.method != "POST":
         return None
     message: Any = await incoming.message()
     if not isinstance(message, dict) or message.get("method") != "tools/call":
         return None
-    if not rpc.is_request_id(message.get("id")):
-        return None
-    text = denial.get("error_description") or "Sign in to continue."
-    said = denial
-    if denial.get("error_description") is None:
-        extra = (("error", "invalid_token"), ("error_description", text))
-        said = Denial(denial.status, (*denial.parameters, *extra))
-    result = {
-        "content": [{"type": "text", "text": text}],
-        "isError": True,
-        "resultType": "complete",
-        "_meta": {"mcp/www_authenticate": [bearer_challenge(said)]},
-    }
-    return rpc.rpc_response(rpc.result_message(message["id"], result))
+    return rpc.rpc_response(rpc.result_message(message["id"], result)) if rpc.is_request_id(message.get("id")) else None

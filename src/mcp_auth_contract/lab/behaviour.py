@@ -13,6 +13,9 @@ from mcp_auth_contract.lab import protocol as _protocol
 from mcp_auth_contract.lab import records as _records
 from mcp_auth_contract.lab import scopes as _scopes
 from mcp_auth_contract.lab import sessions as _sessions
+from mcp_auth_contract.lab import states as _states
+from mcp_auth_contract.lab import tasks as _tasks
+from mcp_auth_contract.lab import upstream as _upstream
 from mcp_auth_contract.lab import verification as _verification
 
 __all__ = ["SOUND", "Behaviour"]
@@ -33,7 +36,10 @@ class Behaviour:
     sessions: _sessions.SessionRules = _sessions.SOUND
     protocol: _protocol.Protocol = _protocol.SOUND
     isolation: _records.Isolation = _records.SOUND
+    tasks: _tasks.TaskRules = _tasks.SOUND
+    states: _states.StateRules = _states.SOUND
     listing: _methods.Listing = _methods.SOUND
+    upstream: _upstream.Upstream = _upstream.SOUND
 
 
 SOUND = Behaviour()

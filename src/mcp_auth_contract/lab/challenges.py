@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from starlette.responses import Response
 
-__all__ = ["SOUND", "Challenges", "Denial", "Parameter", "bearer_challenge", "quoted", "respond"]
+__all__ = ["SOUND", "Challenges", "Denial", "Parameter", "bearer_challenge", "in_result", "quoted", "respond"]
 
 Parameter = tuple[str, str]
 
@@ -29,7 +30,8 @@ class Challenges:
     """Steps: what is said in each situation, how one challenge and the whole answer are written.
 
     The arguments: the metadata URL (None: no pointer), then the basic scope or the reason, then scopes.
-    `in_tool_result` answers tool calls with a result whose `_meta` holds the challenge.
+    `in_tool_result` tells which refusals of tool calls come as a result whose `_meta` holds the challenge, `told`
+    writes that result.
     """
 
     missing: Callable[[str | None, str], Denial]
@@ -37,7 +39,8 @@ class Challenges:
     invalid: Callable[[str | None, str, str], Denial]
     insufficient: Callable[[str | None, frozenset[str], frozenset[str]], Denial]
     write: Callable[[Denial], Response]
-    in_tool_result: bool = False
+    in_tool_result: Callable[[Denial], bool]
+    told: Callable[[Denial], dict[str, Any]]
 
 
 def quoted(value: str) -> str:
@@ -104,10 +107,33 @@ def write_bearer(denial: Denial) -> Response:
     return respond(denial, (bearer_challenge(denial),))
 
 
+def by_status(_denial: Denial) -> bool:
+    """Every refusal is an HTTP status."""
+    return False
+
+
+def in_result(denial: Denial) -> dict[str, Any]:
+    """Return a tool result that refuses: text for the user, the challenge for the host (OpenAI Apps SDK)."""
+    text = denial.get("error_description")
+    said = denial
+    if text is None:
+        text = "Sign in to continue."
+        extra = (("error", "invalid_token"), ("error_description", text))
+        said = replace(denial, parameters=(*denial.parameters, *extra))
+    return {
+        "content": [{"type": "text", "text": text}],
+        "isError": True,
+        "resultType": "complete",
+        "_meta": {"mcp/www_authenticate": [bearer_challenge(said)]},
+    }
+
+
 SOUND = Challenges(
     missing=token_missing,
     malformed=request_malformed,
     invalid=token_invalid,
     insufficient=scope_insufficient,
     write=write_bearer,
+    in_tool_result=by_status,
+    told=in_result,
 )

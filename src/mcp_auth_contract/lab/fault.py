@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from mcp_auth_contract.lab.variants import Variant
+
 if TYPE_CHECKING:
     from mcp_auth_contract.lab.behaviour import Behaviour
 
@@ -15,9 +17,13 @@ Change: TypeAlias = "Callable[[Behaviour], Behaviour]"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault of a protected server. `breaks` are the ids of the checks that fail on it, and no others."""
+    """A fault of a protected server. `breaks` are the ids of the checks that fail on it, and no others.
+
+    `within` is the legal variant in which alone it shows; the lab takes it on with the fault.
+    """
 
     name: str
     summary: str
     breaks: tuple[str, ...]
     change: Change
+    within: Variant | None = None

@@ -70,6 +70,11 @@ class Incoming:
             self._body = b"".join(parts)
         return self._body
 
+    @property
+    def read(self) -> bytes:
+        """The body as far as somebody has asked for it; empty before."""
+        return self._body or b""
+
     async def message(self) -> Any:
         """Return the parsed body, or UNREADABLE. Raises BodyTooLarge."""
         if self._message is None:

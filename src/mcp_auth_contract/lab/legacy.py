@@ -7,12 +7,13 @@ from starlette.responses import Response
 
 from mcp_auth_contract.lab import rpc
 from mcp_auth_contract.lab.incoming import Incoming
-from mcp_auth_contract.lab.methods import CAPABILITIES, SERVER, perform
+from mcp_auth_contract.lab.methods import CAPABILITIES, SERVER, Client, perform
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.refusal import HttpRefused, RpcRefused
-from mcp_auth_contract.lab.scopes import authorize
-from mcp_auth_contract.lab.sessions import Session
+from mcp_auth_contract.lab.scopes import authorize, operations_of
+from mcp_auth_contract.lab.sessions import Listener, Session
 from mcp_auth_contract.lab.streams import OpenStream
+from mcp_auth_contract.lab.tasks import CORE_TASKS
 from mcp_auth_contract.model import Revision
 
 if TYPE_CHECKING:
@@ -35,10 +36,10 @@ def answer(lab: "Lab", incoming: Incoming, message: object, principal: Principal
     if isinstance(message, list):
         if not revision.batches or not message:
             return _invalid("a batch is not allowed here")
-        return _batch(lab, message, acting)
+        return _batch(lab, message, acting, revision)
     if not isinstance(message, dict):
         return _invalid("not a JSON-RPC message")
-    return _single(lab, message, acting)
+    return _single(lab, incoming, message, acting, session, revision)
 
 
 def _invalid(reason: str) -> Response:
@@ -60,10 +61,15 @@ def _initialize(lab: "Lab", message: Mapping[str, Any], principal: Principal) ->
         headers["mcp-session-id"] = lab.sessions.open(principal, revision).ident
     result = {
         "protocolVersion": str(revision),
-        "capabilities": {**CAPABILITIES, "logging": {}},
+        "capabilities": {**CAPABILITIES, "logging": {}, **({"tasks": CORE_TASKS} if _tasks_in(lab, revision) else {})},
         "serverInfo": SERVER,
     }
     return lab.behaviour.protocol.legacy_answer([rpc.result_message(request_id, result)], False, headers)
+
+
+def _tasks_in(lab: "Lab", revision: Revision) -> bool:
+    """Whether a revision has tasks; before 2025-11-25 a request for one is a request like any other."""
+    return lab.behaviour.tasks.offered and revision is Revision.R2025_11_25
 
 
 def _enter(lab: "Lab", incoming: Incoming, principal: Principal) -> Session | None:
@@ -86,7 +92,14 @@ def _revision(lab: "Lab", incoming: Incoming, session: Session | None) -> Revisi
     return Revision(known) if known else Revision.R2025_03_26
 
 
-def _single(lab: "Lab", message: Mapping[str, Any], principal: Principal) -> Response:
+def _single(
+    lab: "Lab",
+    incoming: Incoming,
+    message: Mapping[str, Any],
+    principal: Principal,
+    session: Session | None,
+    revision: Revision,
+) -> Response:
     if message.get("jsonrpc") != "2.0":
         return _invalid("not a JSON-RPC 2.0 message")
     if rpc.is_response(message):
@@ -98,25 +111,48 @@ def _single(lab: "Lab", message: Mapping[str, Any], principal: Principal) -> Res
         return Response(status_code=202)
     if not rpc.is_request_id(message["id"]):
         return _invalid("a request needs an id that is a string or an integer")
-    authorize(lab.behaviour.scopes, principal, method, rpc.params_of(message))
-    return lab.behaviour.protocol.legacy_answer([run(lab, message, principal)], False, {})
+    try:
+        authorize(lab.behaviour.scopes, principal, *lab.behaviour.protocol.asked(incoming, message))
+    except RpcRefused as refused:
+        error = rpc.error_message(message["id"], refused.code, refused.message, refused.detail)
+        return lab.behaviour.protocol.legacy_answer([error], False, {})
+    answered = run(lab, message, principal, revision)
+    if session is not None and method == "tools/call" and "result" in answered:
+        _tell(lab, session, message, answered["result"])
+    return lab.behaviour.protocol.legacy_answer([answered], False, {})
 
 
-def _batch(lab: "Lab", messages: list[Any], principal: Principal) -> Response:
+def _tell(lab: "Lab", session: Session, message: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+    """Log the call on the session's streams, for a host that shows what its tools did."""
+    params = rpc.params_of(message)
+    needed = frozenset[str]().union(
+        *(lab.behaviour.scopes.required(one) for one in operations_of(message["method"], params))
+    )
+    said = {"level": "info", "logger": "lab", "data": {"tool": params.get("name"), "result": result}}
+    lab.sessions.publish(session, {"jsonrpc": "2.0", "method": "notifications/message", "params": said}, needed)
+
+
+def _batch(lab: "Lab", messages: list[Any], principal: Principal, revision: Revision) -> Response:
     """Authorize every element before any is executed."""
     requests = []
     for one in messages:
         if not isinstance(one, dict) or one.get("jsonrpc") != "2.0" or one.get("method") == "initialize":
             return _invalid("an element of the batch is not a message that may stand there")
         if isinstance(one.get("method"), str) and rpc.is_request_id(one.get("id")):
-            authorize(lab.behaviour.scopes, principal, one["method"], rpc.params_of(one))
             requests.append(one)
+    unknown: dict[Any, dict[str, Any]] = {}
+    for one in lab.behaviour.scopes.batched(requests):
+        try:
+            authorize(lab.behaviour.scopes, principal, one["method"], rpc.params_of(one))
+        except RpcRefused as refused:
+            unknown[one["id"]] = rpc.error_message(one["id"], refused.code, refused.message, refused.detail)
     if not requests:
         return Response(status_code=202)
-    return lab.behaviour.protocol.legacy_answer([run(lab, one, principal) for one in requests], True, {})
+    answers = [unknown.get(one["id"]) or run(lab, one, principal, revision) for one in requests]
+    return lab.behaviour.protocol.legacy_answer(answers, True, {})
 
 
-def run(lab: "Lab", message: Mapping[str, Any], principal: Principal) -> dict[str, Any]:
+def run(lab: "Lab", message: Mapping[str, Any], principal: Principal, revision: Revision) -> dict[str, Any]:
     """Return the response to one request whose caller may do what it asks."""
     method, request_id, params = message["method"], message["id"], rpc.params_of(message)
     if method == "ping":
@@ -125,8 +161,10 @@ def run(lab: "Lab", message: Mapping[str, Any], principal: Principal) -> dict[st
         if params.get("level") not in _LOG_LEVELS:
             return rpc.error_message(request_id, rpc.INVALID_PARAMS, "no such level")
         return rpc.result_message(request_id, {})
+    client = Client(tasks=lab.tasks, core=True) if _tasks_in(lab, revision) else Client()
     try:
-        result = perform(lab.context(principal, rpc.RESOURCE_NOT_FOUND), method, params)
+        context = lab.context(principal, rpc.RESOURCE_NOT_FOUND, client)
+        result = perform(context, lab.behaviour.protocol.spelt(method), params)
     except RpcRefused as refused:
         return rpc.error_message(request_id, refused.code, refused.message, refused.detail)
     return rpc.result_message(request_id, result)
@@ -141,7 +179,17 @@ def stream(lab: "Lab", incoming: Incoming, principal: Principal) -> Response:
     accept = incoming.header("accept") or ""
     if "text/event-stream" not in accept and "*/*" not in accept:
         raise HttpRefused(406, "a stream is text/event-stream")
-    return OpenStream(seconds=lab.remaining(principal))
+    if session is None:
+        return OpenStream(seconds=lab.remaining(principal))
+    listener = Listener(principal)
+    for text in lab.sessions.missed(session, principal, incoming.header("last-event-id")):
+        listener.waiting.put_nowait(text)
+    session.listeners.append(listener)
+    return OpenStream(
+        seconds=lab.remaining(principal),
+        waiting=listener.waiting,
+        closed=lambda: session.listeners.remove(listener),
+    )
 
 
 def end(lab: "Lab", incoming: Incoming, principal: Principal) -> Response:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -10,9 +11,11 @@ from mcp_auth_contract.lab import rpc
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.records import Ledger, Way
 from mcp_auth_contract.lab.refusal import RpcRefused
+from mcp_auth_contract.lab.states import States
+from mcp_auth_contract.lab.tasks import TASK_TOOLS, Tasks, Use
 from mcp_auth_contract.lab.tools import TOOLS, Tool, call_tool, invoice_json
 
-__all__ = ["CAPABILITIES", "DISCOVERY", "SERVER", "SOUND", "Context", "Listing", "perform"]
+__all__ = ["CAPABILITIES", "DISCOVERY", "SERVER", "SOUND", "Client", "Context", "Listing", "perform"]
 
 SERVER = {"name": "mcp-auth-contract lab", "version": "1"}
 CAPABILITIES: Mapping[str, Any] = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
@@ -33,14 +36,18 @@ DISCOVERY = frozenset(
 
 _SCHEME = "invoice://"
 _PROMPT = "summarise_invoice"
+_ASKS, _QUESTION = "approve_invoice", "approval"
+"""The tool that asks before it runs, where the client can be asked, and what it calls its question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Steps: which tools a caller is shown, and how many on a page (None: all)."""
+    """Steps: which tools a caller is shown and how they are described, and how many on a page (None: all)."""
 
     shown: Callable[[Principal, Tool], bool]
+    described: Callable[[Tool], dict[str, Any]]
     page: int | None = None
+    besides: tuple[Tool, ...] = ()
 
 
 def everything_shown(_principal: Principal, _tool: Tool) -> bool:
@@ -48,7 +55,18 @@ def everything_shown(_principal: Principal, _tool: Tool) -> bool:
     return True
 
 
-SOUND = Listing(shown=everything_shown)
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What may be asked of a client and told it besides results: input, and tasks (`core`: those of 2025-11-25)."""
+
+    states: States | None = None
+    tasks: Tasks | None = None
+    core: bool = False
+
+
+NO_TALK = Client()
+
+SOUND = Listing(shown=everything_shown, described=Tool.describe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +77,27 @@ class Context:
     ledger: Ledger
     listing: Listing
     not_found: int
+    client: Client = NO_TALK
 
 
 def _tools_list(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
-    tools = [tool.describe() for tool in TOOLS.values() if context.listing.shown(context.principal, tool)]
+    listing = context.listing
+    offered = (*TOOLS.values(), *listing.besides)
+    tools = [_described(context, tool) for tool in offered if listing.shown(context.principal, tool)]
     start = context.ledger.page_offset(context.principal, "tools/list", params.get("cursor"))
     if start is None:
         raise RpcRefused(rpc.INVALID_PARAMS, "the cursor is not valid")
-    size = context.listing.page or len(tools)
+    size = listing.page or len(tools)
     page: dict[str, Any] = {"tools": tools[start : start + size]}
     if start + size < len(tools):
         page["nextCursor"] = context.ledger.page_token(context.principal, "tools/list", start + size)
     return page
+
+
+def _described(context: Context, tool: Tool) -> dict[str, Any]:
+    described = context.listing.described(tool)
+    taskable = context.client.core and tool.name in TASK_TOOLS
+    return {**described, "execution": {"taskSupport": "optional"}} if taskable else described
 
 
 def _tools_call(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,7 +105,41 @@ def _tools_call(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:
         raise RpcRefused(rpc.INVALID_PARAMS, "no such tool")
-    return call_tool(tool, context.ledger, context.principal, params.get("arguments"))
+    client, arguments, caller = context.client, params.get("arguments"), context.principal
+    if client.states is not None and tool.name == _ASKS and tool.accepts(arguments):
+        acting = _approved(client.states, caller, tool, params)
+        return (
+            _asking(client.states, caller, tool, params)
+            if acting is None
+            else call_tool(tool, context.ledger, acting, arguments)
+        )
+    if client.tasks is not None and tool.name in TASK_TOOLS and (not client.core or "task" in params):
+        work = partial(call_tool, tool, context.ledger, caller, arguments)
+        return client.tasks.start(caller, work, core=client.core)
+    return call_tool(tool, context.ledger, caller, arguments)
+
+
+def _approved(states: States, caller: Principal, tool: Tool, params: Mapping[str, Any]) -> Principal | None:
+    """Return who acts, where the client has answered; None where it has to be asked. Raises RpcRefused for the rest."""
+    if "requestState" not in params and "inputResponses" not in params:
+        return None
+    acting = states.take(caller, tool.name, params["arguments"], params.get("requestState"))
+    if acting is None:
+        raise RpcRefused(rpc.INVALID_PARAMS, "the requestState is not valid here")
+    responses = params.get("inputResponses")
+    answer = responses.get(_QUESTION) if isinstance(responses, dict) else None
+    return acting if isinstance(answer, dict) and answer.get("action") == "accept" else None
+
+
+def _asking(states: States, caller: Principal, tool: Tool, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask whether the call is meant (MCP 2026-07-28, multi round-trip requests)."""
+    schema = {"type": "object", "properties": {"approve": {"type": "boolean"}}, "required": ["approve"]}
+    asked = {"mode": "form", "message": "Approve the invoice?", "requestedSchema": schema}
+    return {
+        "resultType": "input_required",
+        "inputRequests": {_QUESTION: {"method": "elicitation/create", "params": asked}},
+        "requestState": states.give(caller, tool.name, params["arguments"]),
+    }
 
 
 def _resources_list(context: Context, _params: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,8 +222,14 @@ _METHODS: Mapping[str, Callable[[Context, Mapping[str, Any]], dict[str, Any]]] =
 )
 
 
+def _task_methods(client: Client) -> frozenset[str]:
+    return frozenset(Use) if client.core else frozenset({Use.GET, Use.CANCEL})
+
+
 def perform(context: Context, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result of a method. Raises RpcRefused, METHOD_NOT_FOUND for one that does not exist here."""
+    if context.client.tasks is not None and method in _task_methods(context.client):
+        return context.client.tasks.answer(context.principal, Use(method), params, core=context.client.core)
     run = _METHODS.get(method)
     if run is None:
         raise RpcRefused(rpc.METHOD_NOT_FOUND, "method not found")

@@ -7,12 +7,13 @@ from starlette.responses import Response
 
 from mcp_auth_contract.lab import rpc
 from mcp_auth_contract.lab.incoming import Incoming
-from mcp_auth_contract.lab.methods import CAPABILITIES, SERVER, perform
+from mcp_auth_contract.lab.methods import CAPABILITIES, SERVER, Client, perform
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.protocol import META_CAPABILITIES, META_VERSION, meta_of
 from mcp_auth_contract.lab.refusal import RpcRefused
 from mcp_auth_contract.lab.scopes import authorize
 from mcp_auth_contract.lab.streams import OpenStream
+from mcp_auth_contract.lab.tasks import EXTENSION
 
 if TYPE_CHECKING:
     from mcp_auth_contract.lab.app import Lab
@@ -60,15 +61,24 @@ def _answer(lab: "Lab", incoming: Incoming, message: Mapping[str, Any], principa
     _check_envelope(lab, incoming, message)
     lab.behaviour.protocol.mirrored(incoming, message)
     params = rpc.params_of(message)
-    authorize(lab.behaviour.scopes, principal, method, params)
+    authorize(lab.behaviour.scopes, principal, *lab.behaviour.protocol.asked(incoming, message))
+    method = lab.behaviour.protocol.spelt(method)
     if method == "subscriptions/listen":
         return _listen(lab, request_id, params, principal)
-    result = _discover(lab) if method == "server/discover" else perform(_context(lab, principal), method, params)
+    if method == "server/discover":
+        result = _discover(lab)
+    else:
+        result = perform(lab.context(principal, rpc.INVALID_PARAMS, _client(lab, message)), method, params)
     return rpc.rpc_response(rpc.result_message(request_id, _complete(lab, method, result)))
 
 
-def _context(lab: "Lab", principal: Principal) -> Any:
-    return lab.context(principal, rpc.INVALID_PARAMS)
+def _client(lab: "Lab", message: Mapping[str, Any]) -> Client:
+    """Return what the client of this one request says it can do."""
+    said = meta_of(message).get(META_CAPABILITIES)
+    capabilities = said if isinstance(said, dict) else {}
+    extensions = capabilities.get("extensions")
+    tasks = lab.behaviour.tasks.offered and isinstance(extensions, dict) and EXTENSION in extensions
+    return Client(lab.states if "elicitation" in capabilities else None, lab.tasks if tasks else None)
 
 
 def _complete(lab: "Lab", method: str, result: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,7 +91,9 @@ def _complete(lab: "Lab", method: str, result: Mapping[str, Any]) -> dict[str, A
 def _discover(lab: "Lab") -> dict[str, Any]:
     return {
         "supportedVersions": [str(one) for one in lab.behaviour.protocol.revisions],
-        "capabilities": CAPABILITIES,
+        "capabilities": {**CAPABILITIES, "extensions": {EXTENSION: {}}}
+        if lab.behaviour.tasks.offered
+        else CAPABILITIES,
         "_meta": {"io.modelcontextprotocol/serverInfo": SERVER},
     }
 

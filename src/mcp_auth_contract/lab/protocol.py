@@ -25,13 +25,18 @@ _NAMES: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resou
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """Steps: the revisions, how a 2025-era answer is sent, what headers must mirror, what may be cached."""
+    """Steps: the revisions, how a 2025-era answer is sent, what headers must mirror, what may be cached.
+
+    `asked` returns the method and the parameters that a request is authorized for, `spelt` the method it runs.
+    """
 
     revisions: tuple[Revision, ...]
     legacy_answer: Callable[[Sequence[Mapping[str, Any]], bool, Mapping[str, str]], Response]
     version_known: Callable[[str, Sequence[Revision]], bool]
     mirrored: Callable[[Incoming, Mapping[str, Any]], None]
     version_mirrored: Callable[[str, str], bool]
+    asked: Callable[[Incoming, Mapping[str, Any]], tuple[str, Mapping[str, Any]]]
+    spelt: Callable[[str], str]
     cache_scope: str = "private"
 
     @property
@@ -112,10 +117,17 @@ def _decoded(value: str) -> str | None:
         return None
 
 
+def as_written(_incoming: Incoming, message: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """What runs is what is authorized: the method and the parameters of the body."""
+    return message["method"], rpc.params_of(message)
+
+
 SOUND = Protocol(
     revisions=tuple(Revision),
     legacy_answer=as_json,
     version_known=version_spoken,
     mirrored=check_mirrored_headers,
     version_mirrored=operator.eq,
+    asked=as_written,
+    spelt=str,
 )

@@ -1,6 +1,6 @@
 """Which scopes a token grants, which an operation needs, and whether they suffice."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,11 @@ from mcp_auth_contract.lab.settings import LabSettings
 from mcp_auth_contract.lab.tools import EXPORT, READ, TOOLS, WRITE
 from mcp_auth_contract.model import OperationKind
 
-__all__ = ["BASIC_SCOPE", "SCOPES_SUPPORTED", "SOUND", "Operation", "Scopes", "authorize", "operations_of"]
+__all__ = ["ADMIN", "BASIC_SCOPE", "SCOPES_SUPPORTED", "SOUND", "Operation", "Scopes", "authorize", "operations_of"]
 
 SCOPES_SUPPORTED = (READ, WRITE, EXPORT)
 BASIC_SCOPE = READ
+ADMIN = "invoices:admin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,18 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Scopes:
-    """Steps: what a token grants, what an operation needs, and whether the one covers the other."""
+    """Steps: what a token grants, what an operation needs, and whether the one covers the other.
+
+    `implied` adds the scopes that granted ones contain, `refuse` makes the refusal of a weak token (the operations, the
+    scopes needed and held), `batched` picks the elements of a batch that are looked at.
+    """
 
     granted: Callable[[Mapping[str, Any], LabSettings], frozenset[str]]
     required: Callable[[Operation], frozenset[str]]
     covers: Callable[[frozenset[str], frozenset[str]], bool]
+    implied: Callable[[frozenset[str]], frozenset[str]]
+    refuse: Callable[[Sequence[Operation], frozenset[str], frozenset[str]], Exception]
+    batched: Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
 
 
 def granted_scopes(claims: Mapping[str, Any], settings: LabSettings) -> frozenset[str]:
@@ -60,7 +68,29 @@ def all_held(granted: frozenset[str], needed: frozenset[str]) -> bool:
     return needed <= granted
 
 
-SOUND = Scopes(granted=granted_scopes, required=required_scopes, covers=all_held)
+def with_implied(granted: frozenset[str]) -> frozenset[str]:
+    """The scope of administrators holds all others; no other scope contains one."""
+    return granted | set(SCOPES_SUPPORTED) if ADMIN in granted else granted
+
+
+def insufficient(_operations: Sequence[Operation], needed: frozenset[str], held: frozenset[str]) -> Exception:
+    """A weak token is refused with a 403."""
+    return InsufficientScope(needed, held)
+
+
+def each_of(messages: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Every element of a batch is looked at."""
+    return messages
+
+
+SOUND = Scopes(
+    granted=granted_scopes,
+    required=required_scopes,
+    covers=all_held,
+    implied=with_implied,
+    refuse=insufficient,
+    batched=each_of,
+)
 
 
 def operations_of(method: str, params: Mapping[str, Any]) -> tuple[Operation, ...]:
@@ -93,10 +123,11 @@ def _named(kind: OperationKind, name: object, by: str) -> tuple[Operation, ...]:
 
 
 def authorize(steps: Scopes, principal: Principal, method: str, params: Mapping[str, Any]) -> None:
-    """Refuse a request whose primitives need more than the token grants. Raises InsufficientScope."""
+    """Refuse a request whose primitives need more than the token grants. Raises what `refuse` makes."""
     operations = operations_of(method, params)
     if not operations:
         return
     needed = frozenset[str]().union(*(steps.required(one) for one in operations))
-    if not all(steps.covers(principal.scopes, steps.required(one)) for one in operations):
-        raise InsufficientScope(needed, principal.scopes)
+    held = steps.implied(principal.scopes)
+    if not all(steps.covers(held, steps.required(one)) for one in operations):
+        raise steps.refuse(operations, needed, principal.scopes)

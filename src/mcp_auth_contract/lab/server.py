@@ -34,7 +34,8 @@ def settings_from(
     ISSUER is required; JWKS_URI is by default ISSUER/jwks, RESOURCE the server's own URL. Optional are
     ALGORITHMS (separated by spaces), SUBJECT_CLAIM, TENANT_CLAIM, SCOPE_CLAIM, CLIENT_CLAIM, and in seconds
     LEEWAY, JWKS_TTL, JWKS_COOLDOWN. With INTROSPECTION_URI tokens are introspected there and not verified
-    here; INTROSPECTION_CLIENT_ID, INTROSPECTION_CLIENT_SECRET and INTROSPECTION_TTL (seconds) go with it.
+    here; INTROSPECTION_CLIENT_ID, INTROSPECTION_CLIENT_SECRET and INTROSPECTION_TTL (seconds) go with it. UPSTREAM is
+    the URL of a service that is told of each export.
     Raises UsageError.
     """
     issuer = environ.get("ISSUER")
@@ -63,6 +64,7 @@ def settings_from(
         introspection_client=environ.get("INTROSPECTION_CLIENT_ID") or "lab",
         introspection_secret=environ.get("INTROSPECTION_CLIENT_SECRET", ""),
         introspection_ttl=_seconds(environ, "INTROSPECTION_TTL", 5),
+        upstream_uri=environ.get("UPSTREAM") or None,
         ca_file=Path(ca_file) if ca_file else None,
         variant=frozenset(variants),
         fault=fault,

@@ -36,7 +36,8 @@ class LabSettings:
     `jwks_uri`, or from `keys` (a JWK set) where that is given. With `introspection_uri` tokens are opaque and
     introspected there instead (RFC 7662), under the name of `introspection_client`. `leeway`, `jwks_ttl`,
     `jwks_cooldown` and `introspection_ttl` are seconds. `decryption_key` serves faults alone: the sound server
-    decrypts nothing.
+    decrypts nothing. `upstream_uri` is the service that is told of each export.
+    `audit` is the log of what was read by others than its owner, one JSON object a line.
     `types` are the accepted `typ` headers in lower case, "" standing for none (RFC 9068 §4).
     """
 
@@ -55,8 +56,10 @@ class LabSettings:
     introspection_client: str = "lab"
     introspection_secret: str = field(default="", repr=False)
     introspection_ttl: float = 5
+    upstream_uri: str | None = None
     decryption_key: RSAPrivateKey | None = field(default=None, repr=False)
     ca_file: Path | None = None
+    audit: Path | None = None
     variant: frozenset[Variant] = frozenset()
     fault: Fault | None = None
     clock: Clock = system_clock

@@ -1,4 +1,4 @@
-"""The six tools: what they are called with, which scopes they need, what they answer."""
+"""The eight tools: what they are called with, which scopes they need, what they answer."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -97,7 +97,7 @@ def _list(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) ->
     start = ledger.page_offset(principal, Way.LIST, arguments.get("cursor"))
     if start is None:
         return tool_error("the cursor is not valid")
-    invoices = list(ledger.visible(principal, Way.LIST))
+    invoices = list(ledger.page_of(principal, arguments.get("cursor")))
     page = invoices[start : start + _PAGE]
     listed: dict[str, Any] = {"invoices": [invoice_json(one) for one in page]}
     if start + _PAGE < len(invoices):
@@ -112,19 +112,31 @@ def _search(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) 
     return _result({"invoices": [invoice_json(one) for one in hits]})
 
 
-def _export(ledger: Ledger, principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _export(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    if "export_id" in arguments:
+        kept = ledger.exports.find(principal, arguments["export_id"])
+        return tool_error("not found") if kept is None else _result({"csv": kept}, kept)
     rows = [f"{one.invoice_id},{one.amount},{one.note}" for one in ledger.visible(principal, Way.EXPORT)]
     text = "\n".join(("invoice_id,amount,note", *rows))
-    return _result({"csv": text}, text)
+    return _result({"csv": text, "export_id": ledger.exports.keep(principal, text)}, text)
 
 
 def _update(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    changed = ledger.update(principal, arguments["invoice_id"], arguments["amount"])
+    changed = ledger.update(principal, arguments["invoice_id"], arguments["amount"], arguments.get("idempotency_key"))
     return _result(invoice_json(changed)) if changed else tool_error("not found")
 
 
 def _whoami(_ledger: Ledger, principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
     return _result({"subject": principal.subject, "tenant": principal.tenant, "scopes": sorted(principal.scopes)})
+
+
+def _approve(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    found = ledger.find(principal, arguments["invoice_id"], Way.UPDATE)
+    return _result({**invoice_json(found), "approved": True}) if found else tool_error("not found")
+
+
+def _currencies(_ledger: Ledger, _principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return _result({"currencies": ["CHF", "EUR", "USD"]})
 
 
 _READ, _ID = frozenset({READ}), {"invoice_id": "string"}
@@ -144,15 +156,32 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
             Tool("get_invoice", "Read one of your invoices", _READ, _get, _ID),
             Tool("search_invoices", "Search your invoices", _READ, _search, {"query": "string"}),
             Tool("whoami", "Say whom the token stands for", _READ, _whoami, {}),
-            Tool("export_invoices", "Export your invoices as CSV", frozenset({EXPORT}), _export, {}),
+            Tool(
+                "export_invoices",
+                "Export your invoices as CSV, or read an export again by its id",
+                frozenset({EXPORT}),
+                _export,
+                {"export_id": "string"},
+                frozenset({"export_id"}),
+            ),
             Tool(
                 "update_invoice",
                 "Change the amount of one of your invoices",
                 frozenset({WRITE}),
                 _update,
-                {**_ID, "amount": "integer"},
+                {**_ID, "amount": "integer", "idempotency_key": "string"},
+                frozenset({"idempotency_key"}),
                 read_only=False,
             ),
+            Tool(
+                "approve_invoice",
+                "Read one of your invoices and approve it",
+                frozenset({READ, WRITE}),
+                _approve,
+                _ID,
+                read_only=False,
+            ),
+            Tool("list_currencies", "List the currencies of invoices", frozenset(), _currencies, {}),
         )
     }
 )

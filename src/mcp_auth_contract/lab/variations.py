@@ -1,13 +1,15 @@
 """The changes that make each legal variant, as data."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
+from mcp_auth_contract.lab import rpc
 from mcp_auth_contract.lab.behaviour import Behaviour
 from mcp_auth_contract.lab.challenges import Denial, bearer_challenge, quoted, respond
 from mcp_auth_contract.lab.documents import WELL_KNOWN
@@ -16,12 +18,16 @@ from mcp_auth_contract.lab.incoming import Incoming
 from mcp_auth_contract.lab.methods import DISCOVERY
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.protocol import as_events
+from mcp_auth_contract.lab.refusal import HttpRefused, RpcRefused
+from mcp_auth_contract.lab.rpc import params_of
+from mcp_auth_contract.lab.scopes import Operation, insufficient, operations_of, required_scopes
 from mcp_auth_contract.lab.settings import ENDPOINT, LabSettings
+from mcp_auth_contract.lab.tasks import Task
 from mcp_auth_contract.lab.tools import Tool
 from mcp_auth_contract.lab.variants import Variant
-from mcp_auth_contract.model import Revision
+from mcp_auth_contract.model import OperationKind, Revision
 
-__all__ = ["VARIATIONS", "configured", "varied"]
+__all__ = ["PUBLIC_TOOL", "VARIATIONS", "configured", "discovery_is_open", "shown_if_allowed", "varied", "with_schemes"]
 
 _ELSEWHERE = "/metadata.json"
 _SCOPE_TOKEN = re.compile(r"[!#-\[\]-~]+")
@@ -36,6 +42,8 @@ def configured(settings: LabSettings) -> LabSettings:
         settings = replace(settings, leeway=60)
     if Variant.ANY_TYP in settings.variant:
         settings = replace(settings, types=settings.types | {"jwt", ""})
+    if Variant.AUDITED in settings.variant and settings.audit is None:
+        settings = replace(settings, audit=Path("audit.jsonl"))
     if Variant.OPAQUE in settings.variant and settings.introspection_uri is None:
         settings = replace(settings, introspection_uri=f"{settings.issuer.rstrip('/')}/introspect")
     return settings
@@ -69,11 +77,28 @@ def _pointer_elsewhere(settings: LabSettings, _incoming: Incoming) -> str:
     return settings.base + _ELSEWHERE
 
 
-def _shown_if_allowed(principal: Principal, tool: Tool) -> bool:
+def shown_if_allowed(principal: Principal, tool: Tool) -> bool:
+    """A caller sees the tools that the token's scopes open."""
     return tool.scopes <= principal.scopes
 
 
-async def _discovery_is_open(incoming: Incoming) -> bool:
+def _as_unknown(operations: Sequence[Operation], needed: frozenset[str], held: frozenset[str]) -> Exception:
+    if all(one.kind is OperationKind.TOOL for one in operations):
+        return RpcRefused(rpc.INVALID_PARAMS, "no such tool")
+    return insufficient(operations, needed, held)
+
+
+def _hidden_and_unknown(behaviour: Behaviour) -> Behaviour:
+    """Hide a tool from weak tokens altogether, as registries that filter by scope do."""
+    return replace(
+        behaviour,
+        listing=replace(behaviour.listing, shown=shown_if_allowed),
+        scopes=replace(behaviour.scopes, refuse=_as_unknown),
+    )
+
+
+async def discovery_is_open(incoming: Incoming) -> bool:
+    """Whether a request only looks around."""
     if incoming.method != "POST":
         return False
     message: Any = await incoming.message()
@@ -143,6 +168,62 @@ def _revisions(*spoken: Revision) -> Change:
     return lambda behaviour: replace(behaviour, protocol=replace(behaviour.protocol, revisions=spoken))
 
 
+PUBLIC_TOOL = "whoami"
+"""Open to everybody where challenges come in results: a host can use such a server before its user signs in."""
+
+
+async def _open_to_strangers(incoming: Incoming) -> bool:
+    if await discovery_is_open(incoming):
+        return True
+    message: Any = await incoming.message() if incoming.method == "POST" else None
+    return isinstance(message, dict) and operations_of(str(message.get("method")), params_of(message)) == (
+        Operation(OperationKind.TOOL, PUBLIC_TOOL, "tools/call"),
+    )
+
+
+def _required(operation: Operation) -> frozenset[str]:
+    public = operation.kind is OperationKind.TOOL and operation.name == PUBLIC_TOOL
+    return frozenset() if public else required_scopes(operation)
+
+
+def with_schemes(tool: Tool) -> dict[str, Any]:
+    """Describe a tool with its security schemes, mirrored in `_meta` (OpenAI Apps SDK)."""
+    needed = sorted(_required(Operation(OperationKind.TOOL, tool.name, "tools/call")))
+    linked = [{"type": "oauth2", "scopes": needed}]
+    schemes = [{"type": "noauth"}, *linked] if tool.name == PUBLIC_TOOL else linked
+    return {**tool.describe(), "securitySchemes": schemes, "_meta": {"securitySchemes": schemes}}
+
+
+def _telling_in_results(chosen: Callable[[Denial], bool]) -> Change:
+    return lambda b: replace(
+        b,
+        challenges=replace(b.challenges, in_tool_result=chosen),
+        doors=replace(b.doors, open_to_all=_open_to_strangers),
+        listing=replace(b.listing, described=with_schemes),
+        scopes=replace(b.scopes, required=_required),
+    )
+
+
+def _foreign_tasks(status: int) -> Change:
+    """Refuse foreign and unknown tasks by an HTTP status."""
+
+    def refuse(_task: Task | None) -> Exception:
+        return HttpRefused(status, "no such task")
+
+    return lambda b: replace(b, tasks=replace(b.tasks, refuse=refuse))
+
+
+def _single_use(behaviour: Behaviour) -> Behaviour:
+    """Let an export be read again once, and a state be used once."""
+    isolation = behaviour.isolation
+    exports = replace(isolation.exports, ended_by_use=True)
+    return replace(
+        behaviour,
+        isolation=replace(isolation, exports=exports),
+        states=replace(behaviour.states, once=True),
+    )
+
+
 _LEGACY = tuple(one for one in Revision if not one.stateless)
 
 VARIATIONS: Mapping[Variant, Change] = MappingProxyType(
@@ -159,9 +240,10 @@ VARIATIONS: Mapping[Variant, Change] = MappingProxyType(
         Variant.NO_SESSIONS: lambda b: replace(b, sessions=replace(b.sessions, kept=False)),
         Variant.NO_STREAM: lambda b: replace(b, sessions=replace(b.sessions, stream=False)),
         Variant.SSE: lambda b: replace(b, protocol=replace(b.protocol, legacy_answer=as_events)),
-        Variant.HIDDEN_TOOLS: lambda b: replace(b, listing=replace(b.listing, shown=_shown_if_allowed)),
+        Variant.HIDDEN_TOOLS: lambda b: replace(b, listing=replace(b.listing, shown=shown_if_allowed)),
+        Variant.HIDDEN_AND_UNKNOWN: _hidden_and_unknown,
         Variant.PAGINATED: lambda b: replace(b, listing=replace(b.listing, page=2)),
-        Variant.PUBLIC_DISCOVERY: lambda b: replace(b, doors=replace(b.doors, open_to_all=_discovery_is_open)),
+        Variant.PUBLIC_DISCOVERY: lambda b: replace(b, doors=replace(b.doors, open_to_all=discovery_is_open)),
         Variant.SEVERAL_CHALLENGES: lambda b: replace(b, challenges=replace(b.challenges, write=_several_lines)),
         Variant.LOWER_CASE_SCHEME: lambda b: replace(b, challenges=replace(b.challenges, write=_lower_case)),
         Variant.TOKEN_PARAMETERS: lambda b: replace(b, challenges=replace(b.challenges, write=_unquoted)),
@@ -174,10 +256,11 @@ VARIATIONS: Mapping[Variant, Change] = MappingProxyType(
         Variant.MODERN_ONLY: _revisions(Revision.R2026_07_28),
         Variant.OWN_AS: _own_authorization_server,
         Variant.SLASH_REDIRECT: lambda b: replace(b, doors=replace(b.doors, side_door=_redirect_slash)),
-        Variant.TOOL_CHALLENGE: lambda b: replace(
-            b,
-            challenges=replace(b.challenges, in_tool_result=True),
-            doors=replace(b.doors, open_to_all=_discovery_is_open),
-        ),
+        Variant.NO_TASKS: lambda b: replace(b, tasks=replace(b.tasks, offered=False)),
+        Variant.FOREIGN_HANDLES_403: _foreign_tasks(403),
+        Variant.FOREIGN_HANDLES_404: _foreign_tasks(404),
+        Variant.SINGLE_USE: _single_use,
+        Variant.TOOL_CHALLENGE: _telling_in_results(lambda _denial: True),
+        Variant.EITHER_CHALLENGE: _telling_in_results(lambda denial: denial.get("error") is None),
     }
 )

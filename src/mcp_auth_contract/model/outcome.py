@@ -20,12 +20,14 @@ class Fail:
     """The clause is broken.
 
     `expected` and `observed` complete the sentence "expected …, observed …". `impact` replaces the check's own
-    impact where the fault seen is a milder one: a bad token refused with the wrong status is no bypass.
+    impact where the fault seen is a milder one: a bad token refused with the wrong status is no bypass. `evidence` are
+    the ids of the exchanges that decided, where the observation is of a whole run.
     """
 
     expected: str
     observed: str
     impact: Impact | None = None
+    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mcp_auth_contract.oauth.challenge_syntax import TOKEN, Fault, FaultKind, read_lines, shown
 
@@ -71,7 +72,12 @@ def parse_challenges(lines: Sequence[str]) -> Challenges:
     Reads any text in linear time and never raises. What breaks a rule is in `faults`; the values are then
     those which a lenient client would read.
     """
-    kept = (lines,) if isinstance(lines, str) else tuple(lines)
+    return _parsed((lines,) if isinstance(lines, str) else tuple(lines))
+
+
+@lru_cache(maxsize=256)
+def _parsed(kept: tuple[str, ...]) -> Challenges:
+    """Read the lines; a server says the same again and again."""
     raw, faults = read_lines(kept)
     challenges = tuple(Challenge(one.scheme, one.token68, tuple(one.params)) for one in raw)
     for challenge in challenges:

@@ -125,6 +125,8 @@ class _Reading:
 
 
 def _is_too_deep(text: str) -> bool:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
     depth = 0
     for found in _STRUCTURE.finditer(text):
         match found.group()[0]:

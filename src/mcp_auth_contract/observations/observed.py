@@ -61,7 +61,8 @@ class Heard:
 class CallObserved:
     """An operation tried with one credential. A stateful revision is tried in several ways; none is a side door.
 
-    `heard` is None for a token that names no URL.
+    `heard` is None for a token that names no URL. `hidden` says that the server lists the operation to a token with its
+    scopes, and not to this one.
     """
 
     operation: str
@@ -69,6 +70,7 @@ class CallObserved:
     token: TokenShown | None = None
     offered: str = ""
     heard: Heard | None = None
+    hidden: bool = False
 
     @property
     def accepted(self) -> Attempt | None:

@@ -9,6 +9,7 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import Difference, difference
 from mcp_auth_contract.observations import Answer
 from mcp_auth_contract.probes.minting import Minter
+from mcp_auth_contract.probes.outputs import Outputs
 from mcp_auth_contract.probes.powers import IssuerPowers
 from mcp_auth_contract.wire import Conversation, Handshake, HeaderPair
 
@@ -20,7 +21,8 @@ class Bench:
     """The tools of one run's probes.
 
     `minter` is None for an anonymous look at a server. `resource` is the identifier clients know, which a proxy may
-    serve at another origin than `conversation.endpoint`; `own_issuers` are the kit's own.
+    serve at another origin than `conversation.endpoint`; `own_issuers` are the kit's own. `outputs` is what the server
+    gives away beside its answers.
     """
 
     conversation: Conversation
@@ -31,6 +33,8 @@ class Bench:
     control: Operation | None = None
     issuer: IssuerPowers | None = None
     time: TimeControl = field(default_factory=RealTime)
+    outputs: Outputs = field(default_factory=Outputs)
+    listed: dict[tuple[Revision, str, str, frozenset[str]], frozenset[str] | None] = field(default_factory=dict)
     _live: dict[tuple[Revision, str], "asyncio.Task[Handshake]"] = field(default_factory=dict)
 
     @property

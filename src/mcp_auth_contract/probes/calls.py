@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.observations import Answer, Attempt, CallObserved, Heard, read
+from mcp_auth_contract.observations import Answer, Attempt, CallObserved, Heard, Refusal, Refused, read
 from mcp_auth_contract.probes.bench import Bench
 from mcp_auth_contract.probes.minting import shown
 from mcp_auth_contract.probes.presentation import Presentation, present
 from mcp_auth_contract.probes.question import Question
+from mcp_auth_contract.probes.scopes import is_hidden
 from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.wire import (
     Call,
@@ -28,6 +29,7 @@ from mcp_auth_contract.wire.session import handshake_of
 __all__ = ["ask_call", "ask_method", "effective", "send_presented"]
 
 _LISTENING_S = 0.3
+_AS_UNKNOWN = frozenset({Refusal.TOOL_ERROR, Refusal.RPC_ERROR, Refusal.MALFORMED, Refusal.NOT_SERVED})
 _ONE_WAY = frozenset({"two_headers", "foreign_origin", "bogus_version"})
 """Carriers whose question is about one request, whatever the session."""
 
@@ -54,7 +56,14 @@ async def ask_call(question: Question, bench: Bench) -> CallObserved:
         attempts += await _again(question, bench, revision, call, presentation)
     token = shown(minted) if minted is not None else None
     heard = await _heard(bench, minted)
-    return CallObserved(operation.name, tuple(attempts), token, offered, heard)
+    hidden = not _is_control(question) and _hideable(question, attempts) and await is_hidden(question, bench)
+    return CallObserved(operation.name, tuple(attempts), token, offered, heard, hidden)
+
+
+def _hideable(question: Question, attempts: Sequence[Attempt]) -> bool:
+    """Whether a weak token was refused as if the operation did not exist."""
+    refusals = {one.reading.how for one in attempts if isinstance(one.reading, Refused)}
+    return question.token == "good" and question.scopes is not None and bool(refusals & _AS_UNKNOWN)  # noqa: S105
 
 
 async def _heard(bench: Bench, minted: Minted | None) -> Heard | None:

@@ -36,6 +36,8 @@ _OTHER_PRINCIPAL = "needs a token of another principal"
 _OTHER_SCOPES = "needs a token with other scopes"
 _CHANGED_CLAIM = "a changed claim would be refused for its signature"
 _HIDDEN = "…"
+_WEAKER = frozenset({"bypass", "rounds"})
+"""Probes that need a token of fewer scopes, or one of more, whatever the question says."""
 
 _SHOWN_MEMBERS = frozenset({"iss", "aud", "exp", "nbf", "iat", "scope", "typ", "alg"})
 """Members of a genuine token whose values a report may show: the others may hold personal data."""
@@ -92,6 +94,10 @@ class GenuineMinter(Minter):
             return _OWN_ISSUER
         if question.probe == "leeway":
             return _CHANGED_CLAIM
+        if question.owner not in (None, self.holder) or question.probe == "identity":
+            return _OTHER_PRINCIPAL
+        if question.probe in _WEAKER:
+            return _OTHER_SCOPES
         held = question if question.principal is None else replace(question, principal=self.holder)
         if question.token == "none":  # noqa: S105  the absence of a token
             return replace(held, scopes=None)

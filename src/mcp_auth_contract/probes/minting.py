@@ -21,9 +21,10 @@ from mcp_auth_contract.tokens.keys import Algorithm
 from mcp_auth_contract.tokens.spec import ScopeFormat
 from mcp_auth_contract.wire import Redactor
 
-__all__ = ["Minter", "identity_of", "profile_of", "shown"]
+__all__ = ["Holder", "Minter", "identity_of", "profile_of", "shown"]
 
 _CLIENT = "mcp-auth-contract"
+_FORGED = frozenset({"signed_by_stranger", "malformed"})
 
 
 def profile_of(contract: Contract, issuer: str, resource: str) -> TokenProfile:
@@ -79,12 +80,38 @@ class _Wish:
     scopes: frozenset[str] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Whom a minted token speaks for, and what it was minted with: a defect, its variant, other scopes."""
+
+    principal: str
+    defect: str | None = None
+    variant: str | None = None
+    scopes: frozenset[str] | None = None
+
+    @property
+    def sound(self) -> bool:
+        """Whether it has no fault."""
+        return self.defect is None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it has all the principal's scopes, and no others."""
+        return self.scopes is None
+
+    @property
+    def forged(self) -> bool:
+        """Whether it has the plainest fault: the right form, and the issuer never made it."""
+        return self.defect in _FORGED
+
+
 @dataclass(slots=True)
 class Minter:
     """Mints tokens for a contract's principals. `key` signs the good ones, `keys` finds those of other parties.
 
     `listening` gives the URL under which the issuer hears of a fetch, by name. `register` makes an opaque token known
-    to the issuer, with what it tells of it and the way in which it answers.
+    to the issuer, with what it tells of it and the way in which it answers. `holders` are those of the tokens minted so
+    far, by label.
     """
 
     contract: Contract
@@ -95,6 +122,7 @@ class Minter:
     redactor: Redactor
     listening: Callable[[str], str] | None = None
     register: Callable[[str, Mapping[str, object], str], None] | None = None
+    holders: dict[str, Holder] = field(default_factory=dict)
     _specs: dict[tuple[str, frozenset[str] | None], TokenSpec] = field(default_factory=dict)
     _minted: dict[_Wish, tuple[TokenSpec, Minted]] = field(default_factory=dict)
 
@@ -126,6 +154,8 @@ class Minter:
         heard = {} if self.listening is None else {"listening": self.listening}
         minted = mint_case(spec, defect, variant, keys=self.keys, **heard)
         self._made_known(minted)
+        label = self.redactor.label_of(minted.token) or minted.label
+        self.holders.setdefault(label, Holder(principal, defect, variant, scopes))
         self._minted[wish] = (spec, minted)
         return minted
 

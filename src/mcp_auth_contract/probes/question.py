@@ -15,7 +15,8 @@ class Question:
     `token` is "good", "none" or the name of a defect, `variant` one of the defect's variants; `scopes` are those the
     token carries, None for all of the principal's. `word` is the door or method for the probes that take one.
     `operation` and `principal` are empty for questions about the server as a whole. `tries` is how often the call is
-    made; each one after the first on a connection of its own, so that another worker may answer.
+    made; each one after the first on a connection of its own, so that another worker may answer. `owner` and `record`
+    are whose what `principal` asks for, in questions about isolation.
     """
 
     probe: str
@@ -28,3 +29,5 @@ class Question:
     carrier: str = "bearer"
     word: str = ""
     tries: int = 1
+    owner: str | None = None
+    record: str = ""

@@ -4,31 +4,59 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from mcp_auth_contract.contract import Ways
 from mcp_auth_contract.observations import (
+    AuditObserved,
     AuthorizationServersObserved,
+    BypassObserved,
+    CacheScopeObserved,
     CallObserved,
+    CursorObserved,
     DoorObserved,
+    ExchangesObserved,
+    HandleObserved,
+    IdentityObserved,
     LeewayObserved,
+    ListingsObserved,
+    MissingObserved,
     Observation,
+    OwnStateObserved,
     ParityObserved,
     PreflightObserved,
+    RecordObserved,
+    RequestStateObserved,
     ResourceMetadataObserved,
+    RoundsObserved,
     SessionEndObserved,
+    SessionIdsObserved,
+    SessionObserved,
+    SurfaceObserved,
+    TaskObserved,
     TimelineObserved,
+    ToolPointersObserved,
+    ToolSchemesObserved,
+    UpstreamObserved,
+    WriteObserved,
 )
+from mcp_auth_contract.probes.bypass_words import BYPASSES
+from mcp_auth_contract.probes.identity import IDENTITY_SCENES
 from mcp_auth_contract.probes.introspection_timelines import INTROSPECTION_TIMELINES
 from mcp_auth_contract.probes.key_timelines import KEY_TIMELINES
+from mcp_auth_contract.probes.sessions import SCENES
+from mcp_auth_contract.probes.succession import LISTS, SUCCESSIONS
 from mcp_auth_contract.probes.time_timelines import LEEWAY_CLAIMS, TIME_TIMELINES
 from mcp_auth_contract.tokens.defects import DEFECTS
 
-__all__ = ["CARRIERS", "DOORS", "METHODS", "PROBES", "TIMELINES", "TOKENS", "WORDS", "Probe"]
+__all__ = ["CARRIERS", "DOORS", "METHODS", "PROBES", "RECORD_WAYS", "TIMELINES", "TOKENS", "WORDS", "Probe"]
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
     """One kind of question: what it observes and which parameters of a check it takes and requires.
 
-    `once` probes ask about the server as a whole, the others once per revision; `alone` probes change its state.
+    `once` probes ask about the server as a whole, the others once per revision, `records` ones once for each way of
+    somebody to somebody's record; `alone` probes change its state; `last`
+    ones look back on the whole run.
     """
 
     name: str
@@ -38,6 +66,8 @@ class Probe:
     requires: frozenset[str] = frozenset()
     once: bool = False
     alone: bool = False
+    records: bool = False
+    last: bool = False
 
 
 def _table(*probes: Probe) -> Mapping[str, Probe]:
@@ -93,9 +123,82 @@ PROBES = _table(
         requires=frozenset({"variants"}),
         alone=True,
     ),
+    Probe("exchanges", "What was exchanged and written in the whole run?", ExchangesObserved, once=True, last=True),
+    Probe("upstream", "What reaches the service behind the tools?", UpstreamObserved, once=True, last=True),
+    Probe(
+        "tool_pointers",
+        "Where do the challenges in the results of a tool lead?",
+        ToolPointersObserved,
+        once=True,
+    ),
+    Probe("tool_schemes", "What does tools/list say of signing in, and is it true?", ToolSchemesObserved),
+    Probe(
+        "session",
+        "Whom does a session serve, and when does it end?",
+        SessionObserved,
+        takes=frozenset({"variants"}),
+        requires=frozenset({"variants"}),
+    ),
+    Probe(
+        "rounds",
+        "What does a refusal ask for, each time, and does that suffice?",
+        RoundsObserved,
+        takes=frozenset({"scopes"}),
+        requires=frozenset({"scopes"}),
+    ),
+    Probe("surface", "What does the server list, and is it what the contract declares?", SurfaceObserved, once=True),
+    Probe(
+        "bypass",
+        "Does another way of writing the message take a weak token past the scopes?",
+        BypassObserved,
+        takes=frozenset({"scopes", "variants"}),
+        requires=frozenset({"scopes", "variants"}),
+    ),
+    Probe("session_ids", "What do the ids of several sessions look like?", SessionIdsObserved),
+    Probe("cache_scope", "What may caches keep, and does it differ between users?", CacheScopeObserved),
+    Probe(
+        "identity",
+        "Whose records come back when somebody else is named, or calls at the same time?",
+        IdentityObserved,
+        takes=frozenset({"variants"}),
+        requires=frozenset({"variants"}),
+    ),
+    Probe(
+        "succession",
+        "Is each token judged by itself behind a better one?",
+        IdentityObserved,
+        takes=frozenset({"variants"}),
+        requires=frozenset({"variants"}),
+        alone=True,
+    ),
+    Probe(
+        "listings",
+        "Is a list the same on every connection and after other calls?",
+        ListingsObserved,
+        takes=frozenset({"variants"}),
+        requires=frozenset({"variants"}),
+        alone=True,
+    ),
     Probe("session_end", "Can a stranger end a live session?", SessionEndObserved, alone=True),
     Probe("parity", "Is an operation equally closed in both eras?", ParityObserved, once=True),
     Probe("preflight", "What does a browser's preflight meet?", PreflightObserved),
+    Probe(
+        "record",
+        "What do the owner of a record and somebody else get on the way to it?",
+        RecordObserved,
+        takes=frozenset({"variants"}),
+        requires=frozenset({"variants"}),
+        records=True,
+    ),
+    Probe("record_write", "Does somebody else's write change a record?", WriteObserved, alone=True, records=True),
+    Probe("repeated_write", "Does a repeated write have an effect?", WriteObserved, alone=True, records=True),
+    Probe("missing_record", "Is a foreign record told from none?", MissingObserved, records=True),
+    Probe("cursor", "Whom does a page token serve?", CursorObserved, records=True),
+    Probe("handle", "Whom does a handle serve?", HandleObserved, records=True),
+    Probe("task", "Whom does a task serve, and who ends it?", TaskObserved, records=True),
+    Probe("request_state", "Who may go on with a call that asked for input?", RequestStateObserved, records=True),
+    Probe("own_request_state", "What may happen to a state on its way?", OwnStateObserved, records=True),
+    Probe("audit", "What does the audit log say of a reader?", AuditObserved, alone=True, records=True),
 )
 
 TOKENS: Mapping[str, str] = MappingProxyType(
@@ -225,7 +328,26 @@ TIMELINES: Mapping[str, str] = MappingProxyType(
     {word: words for word, (words, _) in {**KEY_TIMELINES, **TIME_TIMELINES, **INTROSPECTION_TIMELINES}.items()}
 )
 
+RECORD_WAYS: Mapping[str, str] = MappingProxyType(
+    {
+        Ways.READS.value: "somebody who is no reader reads one record",
+        Ways.LISTS.value: "somebody who is no reader lists, searches or exports",
+        Ways.READERS.value: "a declared reader who is not the owner reads one record",
+    }
+)
+
 WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {"door": DOORS, "leeway": LEEWAY_CLAIMS, "method": METHODS, "timeline": TIMELINES}
+    {
+        "bypass": BYPASSES,
+        "door": DOORS,
+        "identity": {word: words for word, (words, _) in IDENTITY_SCENES.items()},
+        "leeway": LEEWAY_CLAIMS,
+        "listings": LISTS,
+        "method": METHODS,
+        "record": RECORD_WAYS,
+        "session": SCENES,
+        "succession": SUCCESSIONS,
+        "timeline": TIMELINES,
+    }
 )
 """The variants that each probe knows."""

@@ -1,6 +1,7 @@
 """An example exchange for one check: the request it sends and an answer that it accepts."""
 
 from mcp_auth_contract.catalogue import Axis, Check, ScopeChoice
+from mcp_auth_contract.probes.bypass_words import BYPASSES
 from mcp_auth_contract.probes.vocabulary import CARRIERS, DOORS, TIMELINES, TOKENS
 
 __all__ = ["example_exchange"]
@@ -77,6 +78,12 @@ def example_exchange(check: Check) -> str:
                 "DELETE /mcp HTTP/1.1\nHost: mcp.example.com\nMcp-Session-Id: <a live session>\n(no Authorization)\n\n"
                 f"{_MISSING}\n\nand the session goes on working"
             )
+        case "rounds":
+            return f"{_request(check)}\n\n{_WEAK}\n\nand with those scopes\n\n{_RESULT}"
+        case "bypass":
+            return f"{BYPASSES[check.variants[0]]}, with a token that lacks the scopes\n\n{_WEAK}"
+        case "surface":
+            return f"tools/list, resources/list, resources/templates/list, prompts/list\n\n{_RESULT}"
         case "parity":
             return f"the same call without a token in each revision\n\n{_MISSING}"
         case "door":
@@ -98,15 +105,19 @@ def _request(check: Check) -> str:
     carrier = check.carriers[0] if check.carriers else "bearer"
     if carrier != "bearer":
         lines.append(f"({CARRIERS[carrier]})")
-    elif token == "none":  # noqa: S105
+    elif token == "none" and check.scopes is ScopeChoice.PRINCIPAL:  # noqa: S105
         lines.append("(no Authorization)")
     else:
-        lines.append(f"Authorization: Bearer <{TOKENS[token]}>")
+        named = "good" if token == "none" else token  # noqa: S105
+        lines.append(f"Authorization: Bearer <{TOKENS[named]}>")
     if check.scopes is not ScopeChoice.PRINCIPAL:
         lack = {
             ScopeChoice.EXACT: "just the scopes the operation needs",
             ScopeChoice.MISSING: "every scope but the one needed",
             ScopeChoice.NONE: "no scope",
+            ScopeChoice.SUPERSET: "every scope, and unknown ones",
+            ScopeChoice.BROADER: "a broader scope in the place of the one needed",
+            ScopeChoice.UNRELATED: "every scope but those that the operation needs",
         }[check.scopes]
         lines.append(f"(the token carries {lack})")
     body = _CALL

@@ -1,5 +1,6 @@
 """The JSON report, version 1: the stable interface, with types of its own and a published JSON Schema."""
 
+import datetime
 import json
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -10,6 +11,7 @@ from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Pass, outcome_name
 from mcp_auth_contract.reports.plain import encodable
 from mcp_auth_contract.runner.result import Report, Result
+from mcp_auth_contract.runner.waiver import Waiver
 
 __all__ = ["ReportV1", "render_json", "report_schema"]
 
@@ -17,7 +19,7 @@ OutcomeName = Literal["pass", "fail", "inconclusive", "not_applicable", "error"]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_serialization_defaults_required=True)
 
 
 class KitV1(_Part):
@@ -48,6 +50,10 @@ class GateV1(_Part):
     open: bool
     exit_code: int = Field(description="0 open, 1 a clause is broken, 3 not observable, 4 a fault in the kit.")
     reasons: list[str]
+    binding: list[Literal["MUST", "SHOULD", "MAY"]] = Field(
+        default=["MUST"], description="The levels whose broken and unseen clauses shut the gate."
+    )
+    stale: list[str] = Field(default=[], description="The reasons that are about waivers which are no longer true.")
 
 
 class CountsV1(_Part):
@@ -69,6 +75,32 @@ class CitationV1(_Part):
     url: str
 
 
+class WaivedV1(_Part):
+    """The waiver that covers a failure."""
+
+    reason: str
+    owner: str
+    expires: datetime.date = Field(description="The last day on which it counts.")
+
+
+class WaiverV1(WaivedV1):
+    """One entry of the waivers file of the run. Exactly one of check and case is a string."""
+
+    file: str
+    number: int = Field(description="Its place in the file, from 1.")
+    check: str | None
+    case: str | None
+    judged: bool = Field(description="False where the selection left out some of what it is about.")
+
+
+class ShardV1(_Part):
+    """The part of a plan that the run was about."""
+
+    index: int = Field(description="From 1.")
+    of: int
+    plan: str = Field(description="Digest of the whole plan, equal in all its parts.")
+
+
 class ResultV1(_Part):
     """One case."""
 
@@ -87,7 +119,7 @@ class ResultV1(_Part):
     remedy: str
     reproduce: str | None
     evidence: list[str] = Field(description="Ids of exchanges.")
-    waived: None = Field(default=None, description="The waiver that covers a failure.")
+    waived: WaivedV1 | None = Field(default=None, description="The waiver that covers a failure.")
 
 
 class ControlV1(_Part):
@@ -98,6 +130,15 @@ class ControlV1(_Part):
     revision: str
     held: bool
     observed: str
+
+
+class CoverageV1(_Part):
+    """How much of what the server lists the contract names."""
+
+    kind: Literal["tools", "resources", "templates", "prompts"]
+    listed: int
+    covered: int
+    missing: list[str] = Field(description="What the server lists and the contract does not name.")
 
 
 class ReportV1(_Part):
@@ -114,8 +155,15 @@ class ReportV1(_Part):
     gate: GateV1
     counts: CountsV1
     controls: list[ControlV1]
+    coverage: list[CoverageV1] = Field(
+        default=[], description="The server's surface by kind; empty where its lists were not looked at."
+    )
     results: list[ResultV1]
     exchanges: dict[str, dict[str, Any]] = Field(description="Redacted HTTP exchanges by id.")
+    requests: int | None = Field(default=None, description="How many were made, cited or not.")
+    options: list[str] = Field(default=[], description="Words of a command line that repeats the run.")
+    waivers: list[WaiverV1] = Field(default=[], description="All waivers that the run was given.")
+    shard: ShardV1 | None = Field(default=None, description="Null for a run of the whole plan.")
 
 
 def _result(result: Result) -> dict[str, Any]:
@@ -150,7 +198,17 @@ def _result(result: Result) -> dict[str, Any]:
         "remedy": check.remedy,
         "reproduce": result.reproduce,
         "evidence": list(result.evidence),
+        "waived": _waived(result.waived) if result.waived is not None else None,
     }
+
+
+def _waived(waiver: Waiver) -> dict[str, Any]:
+    return {"reason": waiver.reason, "owner": waiver.owner, "expires": waiver.expires}
+
+
+def _waiver(waiver: Waiver) -> dict[str, Any]:
+    names = {"file": waiver.file, "number": waiver.number, "check": waiver.check, "case": waiver.case}
+    return {**names, **_waived(waiver), "judged": waiver.judged}
 
 
 def render_json(report: Report) -> str:
@@ -175,6 +233,8 @@ def render_json(report: Report) -> str:
                     "open": report.gate.open,
                     "exit_code": report.gate.exit_code,
                     "reasons": list(report.gate.reasons),
+                    "binding": [level.value for level in report.gate.binding],
+                    "stale": list(report.gate.stale),
                 },
                 "counts": report.counts,
                 "controls": [
@@ -187,12 +247,27 @@ def render_json(report: Report) -> str:
                     }
                     for control in report.controls
                 ],
+                "coverage": [
+                    {
+                        "kind": kind.kind,
+                        "listed": kind.listed,
+                        "covered": kind.covered,
+                        "missing": list(kind.missing),
+                    }
+                    for kind in report.coverage
+                ],
                 "results": [_result(result) for result in report.results],
                 "exchanges": _cited(report),
+                "requests": report.sent,
+                "options": list(report.options),
+                "waivers": [_waiver(waiver) for waiver in report.waivers],
+                "shard": None
+                if report.shard is None
+                else {"index": report.shard.index, "of": report.shard.of, "plan": report.shard.plan},
             }
         )
     )
-    return json.dumps(value.model_dump(by_alias=True), indent=1, ensure_ascii=True) + "\n"
+    return json.dumps(value.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=True) + "\n"
 
 
 def _cited(report: Report) -> dict[str, Mapping[str, Any]]:
@@ -207,8 +282,6 @@ def report_schema() -> str:
     It admits members that it does not know, for version 1 may still gain some.
     """
     schema = ReportV1.model_json_schema(by_alias=True, mode="serialization")
-    for part in (schema, *schema["$defs"].values()):
-        part.pop("additionalProperties")
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "mcp-auth-contract report, version 1"
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"

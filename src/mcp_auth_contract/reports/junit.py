@@ -16,9 +16,10 @@ _LINE = 8000
 def render_junit(report: Report) -> str:
     """Render a report as JUnit XML.
 
-    What shuts the gate is a failure; a broken recommendation and a clause that does not apply are skipped with their
-    reason; an inconclusive case is an error if it binds, for JUnit knows no third state. A gate that is shut although
-    no case shows it (an interrupted run, no case at all) is an error of its own.
+    What shuts the gate is a failure; a broken recommendation, a waived failure and a clause that does not apply are
+    skipped with their reason; an inconclusive case is an error if it binds, for JUnit knows no third state. A waiver
+    is told in the properties of its case as well. A gate that is shut although no case shows it (an interrupted run,
+    no case at all, a waiver that is no longer true) is an error of its own.
     """
     suites = ElementTree.Element("testsuites", name="mcp-auth-contract", time=f"{report.duration_s:.3f}")
     ordered = sorted(report.results, key=lambda result: result.check.family)
@@ -30,10 +31,11 @@ def render_junit(report: Report) -> str:
         for counted, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             suite.set(counted, str(sum(1 for element in elements if element.find(tag) is not None)))
     shown = any(suites.find(f".//{tag}") is not None for tag in ("failure", "error"))
-    if not report.gate.open and not shown:
+    unshown = report.gate.stale if shown else report.gate.reasons
+    if unshown:
         suite = ElementTree.SubElement(suites, "testsuite", name="gate", timestamp=report.started)
         case = ElementTree.SubElement(suite, "testcase", classname="mcp_auth_contract.gate", name="gate")
-        _add(case, "error", "gate", "; ".join(report.gate.reasons), "")
+        _add(case, "error", "gate", "; ".join(unshown), "")
         for counted, number in (("tests", 1), ("failures", 0), ("errors", 1), ("skipped", 0)):
             suite.set(counted, str(number))
     for counted in ("tests", "failures", "errors", "skipped"):
@@ -48,6 +50,14 @@ def _case(suite: ElementTree.Element, report: Report, result: Result) -> Element
     case = ElementTree.SubElement(suite, "testcase", classname=f"mcp_auth_contract.{result.check.family}", name=name)
     binds = report.gate.binds(result)
     match result.outcome:
+        case Fail() if result.waived is not None:
+            waiver = result.waived
+            properties = ElementTree.SubElement(case, "properties")
+            told = {"reason": waiver.reason, "owner": waiver.owner, "expires": waiver.expires.isoformat()}
+            for name, value in told.items():
+                ElementTree.SubElement(properties, "property", name=f"waived.{name}", value=printable(value))
+            said = f"waived until {waiver.expires} by {waiver.owner}: {waiver.reason}; {result.sentence}"
+            _add(case, "skipped", "waived", said, _details(result))
         case Fail():
             tag = "failure" if binds else "skipped"
             _add(case, tag, result.impact, result.sentence, _details(result))

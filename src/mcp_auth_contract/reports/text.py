@@ -11,12 +11,15 @@ from rich.text import Text
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable, Pass
 from mcp_auth_contract.reports.plain import printable
-from mcp_auth_contract.runner.result import Report, Result
+from mcp_auth_contract.runner.result import Coverage, Report, Result
 
 __all__ = ["print_report"]
 
 _SHOWN = 4
 """Cases shown for one broken check; the rest are counted, the JSON report has them all."""
+
+_NAMED = 8
+"""Names told of what the contract does not have."""
 
 _HEAD = 10
 _LABEL = 9
@@ -30,7 +33,7 @@ def print_report(report: Report, console: Console) -> None:
     _head(report, console)
     broken = [result for result in report.results if isinstance(result.outcome, Fail)]
     binding = [result for result in broken if report.gate.binds(result)]
-    milder = [result for result in broken if not report.gate.binds(result)]
+    milder = [result for result in broken if not report.gate.binds(result) and result.waived is None]
     _errors(report, console)
     if binding:
         _title(console, "Broken (shuts the gate)", "red")
@@ -40,6 +43,7 @@ def print_report(report: Report, console: Console) -> None:
         _title(console, "Recommended, but not followed (does not shut the gate)", "yellow")
         for results in _by_check(milder):
             _recommended(results, console)
+    _waived(report, console)
     _unseen(report, console)
     _advice(report, console)
     _not_applicable(report, console)
@@ -100,12 +104,19 @@ def _head(report: Report, console: Console) -> None:
         state = "accepted" if control.held else "NOT ACCEPTED, so no refusal can be believed"
         text = f"{control.operation} as {control.principal}, MCP {control.revision}: {state} ({control.observed})"
         say("control", text, "" if control.held else "bold red")
+    if report.coverage:
+        say("surface", _surface(report.coverage), "yellow" if any(kind.missing for kind in report.coverage) else "")
     for note in report.notes:
         say("note", note)
+    if report.shard is not None:
+        say(
+            "shard",
+            f"{report.shard.index} of {report.shard.of}; `mcp-auth-contract report merge` decides over them all",
+        )
     counts = report.counts
     tried = len(report.results) - counts["not_applicable"]
     checks = len({result.check.id for result in report.results if not isinstance(result.outcome, NotApplicable)})
-    requests = f", {_many(len(report.exchanges), 'request')}" if report.exchanges else ""
+    requests = f", {_many(report.sent, 'request')}" if report.sent else ""
     state = " before it was interrupted" if report.interrupted else ""
     console.print()
     say("tried", f"{_many(tried, 'case')} of {_many(checks, 'check')}{requests} in {report.duration_s:.1f} s{state}")
@@ -121,9 +132,20 @@ def _many(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+def _surface(coverage: Sequence[Coverage]) -> str:
+    """Say how much of what the server lists is in the contract, as in "7 of 8 tools …; not in it: x"."""
+    counted = ", ".join(f"{kind.covered} of {kind.listed} {kind.kind}" for kind in coverage if kind.listed)
+    missing = [name for kind in coverage for name in kind.missing]
+    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    without = f"; not in it: {', '.join(missing[:_NAMED])}{more}" if missing else ""
+    return f"{counted} of the server are in the contract{without}" if counted else "the server lists nothing"
+
+
 def _levels(report: Report) -> str:
     failed = [result.check.level for result in report.results if isinstance(result.outcome, Fail)]
     parts = [f"{failed.count(level)} {level.value}" for level in Level if level in failed]
+    waived = sum(1 for result in report.results if result.waived is not None)
+    parts += [f"{waived} waived"] if waived else []
     return f"{len(failed)} ({', '.join(parts)})" if parts else "0"
 
 
@@ -141,7 +163,8 @@ def _broken(report: Report, results: Sequence[Result], console: Console) -> None
         _line(console, _told(result), 4, hang=2)
     if len(results) > _SHOWN:
         _line(console, f"… and {_many(len(results) - _SHOWN, 'more case')} of {check.id}", 4)
-    _labelled(console, "why", check.why, 4, _LABEL)
+    if check.why:
+        _labelled(console, "why", check.why, 4, _LABEL)
     _labelled(console, "fix", check.remedy, 4, _LABEL)
     _labelled(console, "source", "; ".join(CITATIONS[key].label for key in check.cites), 4, _LABEL)
     _command(console, "again", _again(report, results[0]))
@@ -169,6 +192,17 @@ def _recommended(results: Sequence[Result], console: Console) -> None:
     more = f" (and {len(results) - 1} more)" if len(results) > 1 else ""
     _line(console, f"{_told(results[0])}{more}", 2, hang=2)
     _labelled(console, "fix", check.remedy, 4, _LABEL)
+
+
+def _waived(report: Report, console: Console) -> None:
+    waived = [result for result in report.results if result.waived is not None]
+    if waived:
+        _title(console, "Broken, but waived (does not shut the gate)", "yellow")
+    for waiver in dict.fromkeys(result.waived for result in waived if result.waived is not None):
+        covered = [result for result in waived if result.waived == waiver]
+        more = f" (and {len(covered) - 1} more)" if len(covered) > 1 else ""
+        _line(console, f"{_told(covered[0])}{more}", 2, hang=2)
+        _labelled(console, "waived", f"by {waiver.owner} until {waiver.expires}: {waiver.reason}", 4, _LABEL)
 
 
 def _errors(report: Report, console: Console) -> None:

@@ -1,10 +1,10 @@
 """A command line that repeats the decisive request of a failure, its token replaced by a call of `mint`."""
 
 import shlex
+from collections.abc import Mapping
 
 from mcp_auth_contract.observations import Accepted, CallObserved, Observation
-from mcp_auth_contract.plan import Case
-from mcp_auth_contract.probes import answers_of
+from mcp_auth_contract.probes import Holder, answers_of
 from mcp_auth_contract.wire import Evidence
 from mcp_auth_contract.wire.evidence import Exchange
 
@@ -14,12 +14,18 @@ _LEFT_OUT = frozenset({"host", "content-length", "accept-encoding", "user-agent"
 
 
 def reproduction(
-    case: Case, observation: Observation, evidence: Evidence, contract: str, variable: str | None = None
+    observation: Observation,
+    evidence: Evidence,
+    contract: str,
+    holders: Mapping[str, Holder],
+    variable: str | None = None,
 ) -> str | None:
-    """Return a `curl` command for the exchange that decided a case, or None where there was none.
+    """Return a `curl` command for the exchange that decided a case, or None where no command can repeat it.
 
-    A session id is left to the reader as `$SESSION`, for sessions end with the run. `variable` is the environment
-    variable of a run's genuine token, which stands for it as `$NAME`; no command can make its tampered twins anew.
+    `holders` says by its label what each token was minted with. One that `mint` cannot make, of a timeline for example,
+    has no command. A session id is left to the reader as `$SESSION`, for sessions end with the run. `variable` is the
+    environment variable of a run's genuine token, which stands for it as `$NAME`; no command can make its tampered
+    twins anew.
     """
     exchange_id = _decisive(observation)
     exchange = evidence.get(exchange_id) if exchange_id else None
@@ -27,17 +33,22 @@ def reproduction(
         "("
     ):  # the built-in sample and anonymous probes have no file to mint from
         return None
-    if variable is not None and any(not _is_genuine(label) for text in _texts(exchange) for label in _labels(text)):
+    labels = [label for text in _texts(exchange) for label in _labels(text)]
+    if variable is None:
+        calls = {label: _mint(holders[label], contract) for label in labels if label in holders}
+    else:
+        calls = {label: f"${variable}" for label in labels if _is_genuine(label)}
+    if any(label not in calls for label in labels):
         return None
     words = ["curl", "-i", "-X", exchange.method]
     for name, value in exchange.request_headers:
         if name.lower() in _LEFT_OUT:
             continue
         shown = "$SESSION" if name.lower() == "mcp-session-id" else value
-        words += ["-H", _with_mint(f"{name}: {shown}", case, contract, variable)]
+        words += ["-H", _with_calls(f"{name}: {shown}", calls)]
     if exchange.request_body:
-        words += ["--data-raw", _with_mint(exchange.request_body, case, contract, variable)]
-    words.append(_with_mint(exchange.url, case, contract, variable))
+        words += ["--data-raw", _with_calls(exchange.request_body, calls)]
+    words.append(_with_calls(exchange.url, calls))
     return " ".join(word if word.startswith('"') else shlex.quote(word) for word in words)
 
 
@@ -54,10 +65,9 @@ def _decisive(observation: Observation) -> str | None:
     return next((answer.exchange for answer in answers_of(observation) if answer.exchange), None)
 
 
-def _with_mint(text: str, case: Case, contract: str, variable: str | None) -> str:
+def _with_calls(text: str, calls: Mapping[str, str]) -> str:
     """Put a `mint` call or a variable where a token was; the text then stands in double quotes, for the shell."""
-    calls = {label: call for label in _labels(text) if (call := _standing_for(label, case, contract, variable))}
-    if "$SESSION" not in text and not calls:
+    if "$SESSION" not in text and not any(label in text for label in calls):
         return text
     quoted = (
         text.replace("\\", "\\\\")
@@ -80,19 +90,12 @@ def _is_genuine(label: str) -> bool:
     return label.startswith("token-genuine#")
 
 
-def _standing_for(label: str, case: Case, contract: str, variable: str | None) -> str | None:
-    """Return what the shell puts in the place of a label; None where the label has to stay."""
-    question = case.question
-    defect = label.removeprefix("token-").rsplit("#", 1)[0]
-    if variable is not None:
-        return f"${variable}"
-    if question is None or question.principal is None:
-        return None
-    words = ["mcp-auth-contract", "mint", shlex.quote(contract), question.principal]
-    if defect != "good":
-        words += ["--defect", defect]
-        if question.variant:
-            words += ["--variant", question.variant]
-    if question.scopes is not None:
-        words += [f"--scope {scope}" for scope in sorted(question.scopes)] or ["--no-scope"]
+def _mint(holder: Holder, contract: str) -> str:
+    words = ["mcp-auth-contract", "mint", shlex.quote(contract), shlex.quote(holder.principal)]
+    if holder.defect is not None:
+        words += ["--defect", holder.defect]
+    if holder.variant:
+        words += ["--variant", holder.variant]
+    if holder.scopes is not None:
+        words += [f"--scope {shlex.quote(scope)}" for scope in sorted(holder.scopes)] or ["--no-scope"]
     return f"$({' '.join(words)})"

@@ -16,8 +16,10 @@ from mcp_auth_contract.model import (
     Revision,
     outcome_name,
 )
+from mcp_auth_contract.runner.sharding import ShardSeen
+from mcp_auth_contract.runner.waiver import Waiver
 
-__all__ = ["ControlSeen", "Gate", "Report", "Result", "TargetSeen"]
+__all__ = ["ControlSeen", "Coverage", "Gate", "Report", "Result", "TargetSeen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,8 @@ class Result:
     """The outcome of one case.
 
     `evidence` are ids of exchanges in the report; `reproduce` is a command line that repeats the decisive request, its
-    token replaced by a call of `mint`; empty where there is nothing to repeat.
+    token replaced by a call of `mint`; empty where there is nothing to repeat. `waived` is the waiver that covers a
+    failure; the outcome stays what it is.
     """
 
     case: str
@@ -34,6 +37,7 @@ class Result:
     outcome: Outcome
     evidence: tuple[str, ...] = ()
     reproduce: str | None = None
+    waived: Waiver | None = None
 
     @property
     def impact(self) -> str:
@@ -78,24 +82,44 @@ class TargetSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """One kind of primitive that the server lists: how many, how many of them are in the contract, and the others.
+
+    `kind` is tools, resources, templates or prompts.
+    """
+
+    kind: str
+    listed: int
+    covered: int
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
-    """The decision: open, or shut with a reason per line. `binding` are the levels whose failures shut it."""
+    """The decision: open, or shut with a reason per line. `binding` are the levels whose failures shut it.
+
+    `stale` are those of the reasons that are about a waiver, which no case shows.
+    """
 
     open: bool
     exit_code: int
     reasons: tuple[str, ...] = ()
     binding: tuple[Level, ...] = (Level.MUST,)
+    stale: tuple[str, ...] = ()
 
     def binds(self, result: Result) -> bool:
         """Whether a failure of this result shuts the gate."""
-        return result.check.level in self.binding
+        return result.check.level in self.binding and result.waived is None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """Everything a report format may tell. `exchanges` are redacted, by id; `interrupted` names what cut the run.
 
-    `options` are what a command line that repeats the run has to say besides the contract.
+    `options` are what a command line that repeats the run has to say besides the contract. `waivers` are all that the
+    run was given; `shard` is the part of the plan that it ran, None for the whole. `requests` is how many were made
+    where `exchanges` holds but those that a result cites. `coverage` is empty where the server's lists were not looked
+    at.
     """
 
     kit_version: str
@@ -110,6 +134,15 @@ class Report:
     interrupted: bool = False
     notes: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+    shard: ShardSeen | None = None
+    requests: int | None = None
+
+    @property
+    def sent(self) -> int:
+        """How many requests were made."""
+        return len(self.exchanges) if self.requests is None else self.requests
 
     @property
     def counts(self) -> dict[str, int]:

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TypeVar
 
 from mcp_auth_contract.judges import JUDGES, Facts
-from mcp_auth_contract.model import Error, Inconclusive, NotApplicable, Outcome, Pass
+from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Outcome, Pass
 from mcp_auth_contract.observations import Accepted, Ambiguous, CallObserved, Doubt, Observation, Refused, describe
 from mcp_auth_contract.plan import Base, Case
 from mcp_auth_contract.probes import PROBES, Question, answers_of
@@ -15,6 +16,8 @@ from mcp_auth_contract.runner.result import ControlSeen, Result
 from mcp_auth_contract.tokens import DEFECTS
 
 __all__ = ["Run"]
+
+O = TypeVar("O", bound=Observation)  # noqa: E741  the observation looked for
 
 _BATCH = 24
 """How many questions one pair of controls brackets: few enough to narrow down, many enough to be cheap."""
@@ -34,7 +37,7 @@ class Run:
     ask: Callable[[Question], Awaitable[Observation]]
     facts: Callable[[Case], Facts]
     fault: Callable[[Exception], str]
-    reproduce: Callable[[Case, Observation], str | None]
+    reproduce: Callable[[Observation], str | None]
     jobs: int = 8
     settled: Callable[[Case, Outcome], None] = lambda _case, _outcome: None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -52,7 +55,7 @@ class Run:
             if case.question is None or case.settled:
                 self._settle(case, NotApplicable(case.settled or "nothing to ask"))
         pending = [case for case in cases if case not in self.outcomes]
-        together = [case for case in pending if not _alone(case)]
+        together = [case for case in pending if not _alone(case) and not _last(case)]
         try:
             async with asyncio.TaskGroup() as group:
                 for base, batch in _batches(case for case in together if case.base is not None):
@@ -64,9 +67,22 @@ class Run:
             for case in pending:
                 if _alone(case) and case.base is None:
                     await self._freely([case])
+            # What looks back on the whole run comes after everything else.
+            for base, batch in _batches((case for case in pending if _last(case) and case.base is not None), size=1):
+                await self._bracketed(base, batch)
+            await self._freely([case for case in pending if _last(case) and case.base is None])
         finally:
             for task in self._asked.values():
                 task.cancel()
+
+    def observed(self, kind: type[O]) -> O | None:
+        """Return what a question of this kind brought, the first one; None where none was asked, or answered."""
+        for task in self._asked.values():
+            if task.done() and not task.cancelled() and task.exception() is None:
+                result = task.result()
+                if isinstance(result, kind):
+                    return result
+        return None
 
     def close(self, cases: Iterable[Case], reason: str) -> None:
         """Mark every case that has no outcome yet as inconclusive: an interrupted run hides nothing."""
@@ -166,7 +182,9 @@ class Run:
         except Exception as error:  # noqa: BLE001  a judge that breaks is a fault of the kit, told as error
             outcome = Error(self.fault(error))
         evidence = tuple(dict.fromkeys(answer.exchange for answer in answers_of(observation)))
-        self._settle(case, outcome, evidence, self.reproduce(case, observation))
+        if isinstance(outcome, Fail) and outcome.evidence:
+            evidence = outcome.evidence
+        self._settle(case, outcome, evidence, self.reproduce(observation))
 
     def _ungated(self, case: Case) -> Inconclusive | None:
         """A case that needs a closed operation, on an open one: its own answer would name a fault it is not."""
@@ -206,7 +224,11 @@ def _alone(case: Case) -> bool:
         return False
     writes = case.base is not None and case.base.writes
     disturbs = question.token in DEFECTS and DEFECTS[question.token].disturbs
-    return writes or disturbs or PROBES[question.probe].alone
+    return not _last(case) and (writes or disturbs or PROBES[question.probe].alone)
+
+
+def _last(case: Case) -> bool:
+    return case.question is not None and PROBES[case.question.probe].last
 
 
 def _batches(cases: Iterable[Case], size: int = _BATCH) -> Iterable[tuple[Base, list[Case]]]:

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 from mcp_auth_contract.contract.faults import nearest
 from mcp_auth_contract.errors import ContractError, Unreachable
@@ -34,9 +34,11 @@ _MAKERS = ("http_app", "streamable_http_app", "asgi_app")
 
 
 class _Output(io.TextIOBase):
-    """Keeps the end of what is printed to it."""
+    """Keeps the end of what is printed to it, and hands it on to where it went before, if that is given."""
 
-    def __init__(self) -> None:
+    def __init__(self, through: TextIO | None = None) -> None:
+        super().__init__()
+        self._through = through
         self._parts: deque[str] = deque(maxlen=_KEPT_PARTS)
 
     def writable(self) -> bool:
@@ -44,7 +46,13 @@ class _Output(io.TextIOBase):
 
     def write(self, text: str) -> int:
         self._parts.append(text[-_KEPT_OF_PART:])
+        if self._through is not None:
+            self._through.write(text)
         return len(text)
+
+    def flush(self) -> None:
+        if self._through is not None:
+            self._through.flush()
 
     @property
     def text(self) -> str:
@@ -58,23 +66,30 @@ class LoadedApp:
     app: AsgiApp
     state: dict[str, Any] = field(default_factory=dict)
     _written: _Output = field(default_factory=_Output, repr=False)
+    _errors: _Output = field(default_factory=_Output, repr=False)
 
     @property
     def output(self) -> str:
         """The end of what it wrote to stdout and stderr."""
-        return self._written.text
+        return self._written.text + self._errors.text
 
 
 @contextmanager
 def loaded(
-    name: str, *, folder: Path, env: Mapping[str, str], label: str, redact: Callable[[str], str] = lambda text: text
+    name: str,
+    *,
+    folder: Path,
+    env: Mapping[str, str],
+    label: str,
+    redact: Callable[[str], str] = lambda text: text,
+    keep_output: bool = True,
 ) -> Iterator[LoadedApp]:
     """Import the application `module:attribute`, or call `module:attribute()`, for as long as the block lasts.
 
     During the block `folder` stands first on the module path, `env` is part of the environment, and what is printed
-    is kept as the application's output, because the terminal is the report's; afterwards all is as before. The
-    application's modules are imported afresh each time. Raises ContractError in one line; `redact` cleans what it
-    repeats of an exception. `label` is the contract's name.
+    is kept as the application's output (`keep_output`), because the terminal is the report's; afterwards all is as
+    before. The application's modules are imported afresh each time. Raises ContractError in one line; `redact` cleans
+    what it repeats of an exception. `label` is the contract's name.
     """
     module_name, _, attribute = name.partition(":")
     fault = _Fault(f"{label}: target.app", folder, redact)
@@ -83,13 +98,21 @@ def loaded(
         _environment(env),
         _first_on_path(folder),
         _afresh(module_name, folder),
-        contextlib.redirect_stdout(output),
-        contextlib.redirect_stderr(output),
+        contextlib.redirect_stdout(output) if keep_output else contextlib.nullcontext(),
+        contextlib.redirect_stderr(output) if keep_output else contextlib.nullcontext(),
     ):
         module = _imported(module_name, fault)
         app = _found(module, attribute, name, fault)
         _demand_asgi(app, name, fault)
         yield LoadedApp(app, _written=output)
+
+
+@contextmanager
+def overheard(app: AsgiApp) -> Iterator[LoadedApp]:
+    """Keep a copy of what this process prints during the block as the output of an application made elsewhere."""
+    output, errors = _Output(sys.stdout), _Output(sys.stderr)
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        yield LoadedApp(app, _written=output, _errors=errors)
 
 
 @asynccontextmanager
@@ -304,8 +327,9 @@ class _Own:
         if package == self._package:
             return True
         names = getattr(sys.modules[name], "__dict__", {})  # read like this, a lazy module stays lazy
-        path = names.get("__path__") or ()
-        path = getattr(path, "_path", path)  # that of a namespace package is computed anew whenever it is iterated
+        path = names.get("__path__")
+        # That of a namespace package is computed anew whenever it is looked at, and fails where its parent is gone.
+        path = () if path is None else getattr(path, "_path", path)
         place = names.get("__file__") or next(iter(path), None)
         if not isinstance(place, str):
             return False

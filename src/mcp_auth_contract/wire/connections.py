@@ -63,6 +63,10 @@ class Progress:
             await self._socket.aclose()
 
 
+_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=5.0)
+"""As many connections as are asked for, but few that are kept: each request looks at all of them."""
+
+
 class Connections:
     """The connection pools of one run: a kept one for http, one for https, and single-use ones.
 
@@ -111,7 +115,7 @@ class Connections:
     def _transport(self, scheme: str) -> httpx.AsyncBaseTransport:
         # Loading the certificates costs more than a request, so it waits for the first https URL.
         context = self._tls() if scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        return httpx.AsyncHTTPTransport(verify=context, http2=False, trust_env=False)
+        return httpx.AsyncHTTPTransport(verify=context, http2=False, trust_env=False, limits=_LIMITS)
 
     def _tls(self) -> ssl.SSLContext:
         if self._context is None:

@@ -25,11 +25,15 @@ _TOKEN_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """An answer, and beside it what it really said: for protocol values (session ids, cursors), never for a report."""
+    """An answer, and beside it what it really said: for protocol values (session ids, cursors), never for a report.
+
+    `leaked` are the labels of the secrets that it held.
+    """
 
     answer: Answer
     raw_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     raw_reply: JsonObject | None = field(default=None, repr=False)
+    leaked: tuple[str, ...] = ()
 
     def raw_header(self, name: str) -> str | None:
         """Return the first value of a header field as received. `name` in lower case."""
@@ -114,7 +118,22 @@ class Attempt:
             reply=reply_among(messages, awaited),
             stream=body is not None and body.stream,
         )
-        return Received(answer, self.headers, reply_among(raw_messages, awaited))
+        leaked = self._leaked(answer, raw_text, redactor)
+        return Received(answer, self.headers, reply_among(raw_messages, awaited), leaked)
+
+    def _leaked(self, answer: Answer, raw_text: str, redactor: Redactor) -> tuple[str, ...]:
+        """Return the labels of the secrets in what the server sent; those of the message are left out.
+
+        What a message carries is its sender's to give away: a tool may repeat its arguments.
+        """
+        pairs = zip(self.headers, answer.headers, strict=True)
+        changed = [raw for (_, raw), (_, shown) in pairs if raw != shown]
+        if answer.text != raw_text:
+            changed.append(raw_text)
+        found = frozenset[str]().union(*map(redactor.labels_in, changed))
+        if found and self.request.body:
+            found -= redactor.labels_in(self.request.body.decode("utf-8", "replace"))
+        return tuple(sorted(found))
 
     @property
     def shown_url(self) -> str:

@@ -21,6 +21,7 @@ class Exchange:
 
     `started` is in seconds since the recording began, `duration` in seconds. Bodies are cut at the recorder's cap
     (`…_truncated`; the response also where the network's cap cut it). `status` is None where `trouble` says why.
+    `leaked` are the labels of the secrets that occurred in what the server sent, before they were removed from it.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Exchange:
     trouble: Trouble | None = None
     detail: str = ""
     note: str = ""
+    leaked: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the exchange as JSON values; `response` is null without a status."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self
 
@@ -86,6 +87,11 @@ class HttpDoor:
     ) -> None:
         await self._connections.close()
 
+    @property
+    def inside(self) -> bool:
+        """Whether the target runs in this process, at an address that nobody else can reach."""
+        return self._connections.mounted(self.target_origin)
+
     async def send(self, request: Request) -> Answer:
         """Send one request and return what came back.
 
@@ -138,7 +144,7 @@ class HttpDoor:
         return await self._run(self._prepare(request, origin, fresh=True, note=note))
 
     def _prepare(self, request: Request, origin: Origin, *, fresh: bool, note: str) -> Attempt:
-        url = httpx.URL(request.url)
+        url = _parsed(request.url)
         static = self._static if origin == self.target_origin else ()
         return Attempt(request, url, origin, fresh, wire_headers(request, url, static), note)
 
@@ -160,7 +166,7 @@ class HttpDoor:
         finally:
             await attempt.progress.close_unfinished()
         received = attempt.received(exchange, self.redactor)
-        self._record(attempt, received.answer, started, stopwatch() - begun)
+        self._record(attempt, received.answer, started, stopwatch() - begun, received.leaked)
         return received
 
     async def _converse(self, attempt: Attempt) -> None:
@@ -231,7 +237,9 @@ class HttpDoor:
         self._record(attempt, answer, self.evidence.elapsed(), 0.0)
         return answer
 
-    def _record(self, attempt: Attempt, answer: Answer, started: float, duration: float) -> None:
+    def _record(
+        self, attempt: Attempt, answer: Answer, started: float, duration: float, leaked: tuple[str, ...] = ()
+    ) -> None:
         cap = self.evidence.body_cap
         sent = self.redactor.redact(attempt.request.body.decode("utf-8", "replace"))
         self.evidence.record(
@@ -251,6 +259,7 @@ class HttpDoor:
                 trouble=answer.trouble,
                 detail=answer.detail,
                 note=self.redactor.redact(attempt.note),
+                leaked=leaked,
             )
         )
 
@@ -259,6 +268,12 @@ class HttpDoor:
         if (name, value) in self._static:
             return text, REDACTED
         return text, self.redactor.redact_header(text, header_text(value))
+
+
+@lru_cache(maxsize=128)
+def _parsed(url: str) -> httpx.URL:
+    """Parse a URL; a run asks the same few again and again."""
+    return httpx.URL(url)
 
 
 def _required_origin(url: str) -> Origin:

@@ -29,7 +29,14 @@ CLIENT_INFO = {"name": "mcp-auth-contract", "version": __version__}
 
 _META = "io.modelcontextprotocol/"
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAMED = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/cancel": "taskId",
+}
+"""The parameter that Mcp-Name repeats (MCP 2026-07-28, streamable HTTP; SEP-2663 for tasks)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +87,19 @@ def request(
     *,
     session: str | None = None,
     schema: Mapping[str, Any] | None = None,
+    capabilities: Mapping[str, Any] | None = None,
 ) -> Message:
     """Write a request as the revision demands: session and version headers, or `_meta` and mirrored headers.
 
     `schema` is the called tool's inputSchema, where known: it may name arguments to be mirrored (`x-mcp-header`).
+    `capabilities` are what the client can do, which a request says for itself where there is no handshake.
     """
     params: dict[str, Any] = dict(call.params)
     if revision.stateless:
         params["_meta"] = {
             f"{_META}protocolVersion": revision.value,
             f"{_META}clientInfo": CLIENT_INFO,
-            f"{_META}clientCapabilities": {},
+            f"{_META}clientCapabilities": dict(capabilities or {}),
         }
     value: dict[str, Any] = {"jsonrpc": "2.0", "id": identifier, "method": call.method}
     if params:

@@ -6,7 +6,7 @@ import html
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -18,6 +18,8 @@ REDACTED_JWT = "<redacted JWT>"
 # Shorter strings are words, numbers and the like: replacing them everywhere would garble every text.
 _SHORTEST = 8
 _KEY = 8
+# Texts up to this length, field values above all, come again and again.
+_OFTEN = 200
 _TAIL = 24
 # What encoders leave as it is: nothing, a slash (Python), JavaScript's marks, a query's (RFC 3986 §3.4).
 _UNQUOTED = ("", "/", "!'()*", "!$&'()*+,;=:@/?")
@@ -61,7 +63,7 @@ class Redactor:
     JWT, and the values of Authorization, Proxy-Authorization, Cookie and Set-Cookie, are replaced by a generic mark.
     """
 
-    __slots__ = ("_index", "_labels", "_lock", "_longest", "_odd", "_shown")
+    __slots__ = ("_index", "_known", "_labels", "_lock", "_longest", "_odd", "_shown")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -71,6 +73,7 @@ class Redactor:
         self._index: dict[str, tuple[_Needle, ...]] = {}
         self._odd: tuple[_Needle, ...] = ()
         self._longest = 0
+        self._known: dict[str, str] = {}
 
     @property
     def longest(self) -> int:
@@ -102,18 +105,44 @@ class Redactor:
         runs = (found.group() for found in _RUN.finditer(text))
         return any(next(self._spans(run), None) is not None for run in runs)
 
+    def labels_in(self, text: str) -> frozenset[str]:
+        """Return the labels of the registered secrets that occur in the text, in any of the forms that `redact` finds.
+
+        A secret that is only hidden has no label of its own and is left out.
+        """
+        found = {needle.label for needle in self._odd if needle.text in text}
+        found |= {label for run in _RUN.finditer(text) for _, _, label in self._spans(run.group())}
+        return frozenset(found - {REDACTED, REDACTED_JWT})
+
+    def labels_named(self, texts: Iterable[str]) -> frozenset[str]:
+        """Return the labels that stand in redacted texts."""
+        return frozenset(part for text in texts for part in _LABEL.findall(text) if part in self._shown)
+
     def redact(self, text: str) -> str:
         """Return the text without secrets. JSON stays JSON."""
         if len(text) < _SHORTEST:
             return text
+        if len(text) > _OFTEN:
+            return self._without_secrets(text)
+        # A later secret replaces the memory, so that what is written into an old one is never read.
+        known = self._known
+        if text not in known:
+            known[text] = self._without_secrets(text)
+        return known[text]
+
+    def _without_secrets(self, text: str) -> str:
         for needle in self._odd:
             if needle.text in text:
                 text = text.replace(needle.text, needle.label)
-        text = _JWT.sub(self._jwt_mark, text)
+        if "eyJ" in text:
+            text = _JWT.sub(self._jwt_mark, text)
         if self._index:
             text = _RUN.sub(self._run_mark, text)
-        text = _PRIVATE_MEMBER.sub(rf"\1{REDACTED}", text)
-        return _FIELD_IN_TEXT.sub(self._field_mark, text)
+        if '"' in text:
+            text = _PRIVATE_MEMBER.sub(rf"\1{REDACTED}", text)
+        # Most texts name none of these fields, and the patterns of the others cost more than a look.
+        low = text.lower()
+        return _FIELD_IN_TEXT.sub(self._field_mark, text) if "author" in low or "cook" in low else text
 
     def redact_header(self, name: str, value: str) -> str:
         """Return a header field's value without secrets.
@@ -140,6 +169,7 @@ class Redactor:
                     self._enter(_Needle(text, label))
                 for text in _base64_tails(secret):
                     self._enter(_Needle(text, label, rest=True))
+                self._known = {}
             self._labels[secret] = label
         return label
 
@@ -240,8 +270,13 @@ def _forms(secret: str) -> set[str]:
         forms |= {escaped, json.dumps(escaped, ensure_ascii=ensure_ascii)[1:-1]}
     marked = html.escape(secret)
     forms |= {html.escape(secret, quote=False), marked, marked.replace("&#x27;", "&#39;").replace("&quot;", "&#34;")}
-    if _JWT.fullmatch(secret):
-        forms.update(part for part in secret.split(".")[1:] if len(part) >= 2 * _SHORTEST)
+    first, *parts = secret.split(".")
+    if len(parts) > 1:
+        # Whatever stands before them, for servers repeat malformed tokens too; a header is no secret.
+        forms.update(part for part in parts if len(part) >= 2 * _SHORTEST and part != first)
+    if not secret.isascii():
+        # UTF-8 in a header field is Latin-1 to many servers, and is so repeated.
+        forms |= {form.encode("utf-8", "surrogatepass").decode("latin-1") for form in tuple(forms)}
     return forms
 
 

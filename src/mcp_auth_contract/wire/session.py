@@ -34,6 +34,7 @@ class Handshake:
     session: str | None = field(default=None, repr=False)
     server: Mapping[str, Any] = field(default_factory=dict)
     known: bool = False
+    capabilities: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def open(self) -> bool:
@@ -103,7 +104,9 @@ def handshake_of(received: Received, revision: Revision) -> Handshake:
         return Handshake(received.answer, reading, revision)
     result = (received.raw_reply or {}).get("result")
     result = result if isinstance(result, dict) else {}
-    server = result.get("serverInfo")
+    # What the server calls itself is for reports: never as received, for it may repeat the token.
+    server = _parts(received.answer)[0].get("serverInfo")
+    capabilities = result.get("capabilities")
     chosen = _revision(result.get("protocolVersion"))
     session = received.raw_header("mcp-session-id")
     return Handshake(
@@ -113,6 +116,7 @@ def handshake_of(received: Received, revision: Revision) -> Handshake:
         session if session is not None and _SENDABLE.fullmatch(session) else None,
         server if isinstance(server, dict) else {},
         known=chosen is not None,
+        capabilities=capabilities if isinstance(capabilities, dict) else {},
     )
 
 

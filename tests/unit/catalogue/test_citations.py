@@ -40,6 +40,13 @@ FILES = (
     "introspection",
     "scope",
     "scope-syntax",
+    "scope-matrix",
+    "isolation",
+    "isolation-handles",
+    "session",
+    "leak",
+    "tool-challenge",
+    "isolation-identity",
 )
 ORDER = (
     "id",

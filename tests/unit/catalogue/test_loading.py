@@ -58,6 +58,7 @@ def test_checks_of_a_users_own_folder_are_added(tmp_path: Path) -> None:
         ('token = "expired"', 'token = "expired"\nvariants = ["head"]', "variants: the probe call does not take it"),
         ('token = "expired"', 'token = "expired"\nscopes = "missing"', 'goes with over = "missing_scopes"'),
         ('token = "expired"', 'token = "expired"\nover = "once"', 'over: the probe call cannot run over = "once"'),
+        ('token = "expired"', 'token = "expired"\nover = "records"', 'probe call cannot run over = "records"'),
         ('id = "token-own-refused"', 'id = "Token Own"', "write it in kebab-case"),
         ('id = "token-own-refused"', 'id = "tokn-own-refused"', "begins with no known family"),
         ("[[check]]", "[[chek]]", 'own.toml: chek: unknown table; did you mean "check"?'),

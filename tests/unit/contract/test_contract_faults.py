@@ -250,6 +250,30 @@ ENTRIES = [
         '[[cursors]]\ntool = "get_invoice"\nargument = "c"\nresult = "x"',
         'cursors[1].result: not a JSON Pointer (RFC 6901) ("x"); write it like "/structuredContent/nextCursor"',
     ),
+    (
+        '[[handles]]\ntool = "get_invoic"\nargument = "h"\nresult = "/x"',
+        'handles[1].tool: no such tool ("get_invoic"); did you mean "get_invoice"?',
+    ),
+    (
+        '[[handles]]\ntool = "get_invoice"\nused_by = "get_invoic"\nargument = "h"\nresult = "/x"',
+        'handles[1].used_by: no such tool ("get_invoic"); did you mean "get_invoice"?',
+    ),
+    (
+        2 * '[[handles]]\ntool = "get_invoice"\nargument = "h"\nresult = "/x"\n',
+        'handles[2].tool: declared twice ("get_invoice"); keep one of them',
+    ),
+    (
+        '[[inputs]]\ntool = "get_invoic"\nresponses = {}',
+        'inputs[1].tool: no such tool ("get_invoic"); did you mean "get_invoice"?',
+    ),
+    (
+        '[[inputs]]\ntool = "get_invoice"\nresponses = { approval = true }',
+        'inputs[1].responses.approval: not an object; write it like { action = "accept" }',
+    ),
+    (
+        '[[inputs]]\ntool = "get_invoice"\nresponses = {}\nother = {}',
+        "inputs[1].other: the arguments of tools[get_invoice] again; name another call, or remove it",
+    ),
     ("[principals.bob]\nscopes = []", 'principals.bob.subject: missing; write subject = "alice"'),
     (
         '[principals.claims]\nsubjct = "x"\nsubject = "x"',

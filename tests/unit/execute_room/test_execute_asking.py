@@ -144,7 +144,9 @@ def test_the_holder_is_named_or_known_by_the_subject_or_makes_the_control_call()
     assert given(token(sub="bob")).made.holder == "bob"
     assert given(token(sub="9f3c")).made.holder == "alice"
     assert given(token(sub="9f3c"), "bob").made.holder == "bob"
-    assert control_operation(given(token(), "bob").made.contract).name == "whoami"
+    assert control_operation(given(token(sub="bob"), "bob").made.contract).name == "whoami"
+    with pytest.raises(UsageError, match="--principal bob: the token in TOKEN speaks for alice, by its claim sub"):
+        given(token(), "bob")
     with pytest.raises(UsageError, match='--principal: the contract has no principal "alicia"; did you mean "alice"'):
         given(token(), "alicia")
 

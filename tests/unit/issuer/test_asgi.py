@@ -53,6 +53,12 @@ def test_the_app_answers_at_the_url_and_no_longer_afterwards() -> None:
         httpx.get(served.url)
 
 
+def test_an_answer_in_two_parts_does_not_wait_for_the_first_to_be_acknowledged() -> None:
+    listener = bind()
+    with listener:
+        assert listener.proto == socket.IPPROTO_TCP  # asyncio turns the delay off for sockets that name TCP, only
+
+
 def test_starting_is_fast() -> None:
     with serve_in_thread(APP):
         pass

@@ -17,6 +17,10 @@ from mcp_auth_contract.observations import (
     SessionEndObserved,
     TimelineObserved,
 )
+from unit.judges import handle_literals as handles
+from unit.judges import isolation_literals as isolation
+from unit.judges.identity_literals import FAILING_IDENTITY
+from unit.judges.leak_literals import FAILING_RUNS
 from unit.judges.literals import (
     ENDPOINT,
     GONE,
@@ -44,7 +48,10 @@ from unit.judges.literals import (
     server_with,
     servers,
 )
+from unit.judges.scope_literals import FAILING_SCOPES
+from unit.judges.session_literals import FAILING_SESSIONS
 from unit.judges.timeline_literals import leeway, timeline
+from unit.judges.tool_literals import FAILING_IN_RESULTS
 
 __all__ = ["FAILING"]
 
@@ -245,4 +252,37 @@ _ON_SERVERS: Mapping[str, tuple[Any, Facts]] = {
     "prm_listed_by_server": (server_with(protected_resources=["https://other.example.com"]), _HERE),
 }
 
-FAILING: Mapping[str, tuple[Any, Facts]] = {**_ON_CALLS, **_AT_DOORS, **_OVER_TIME, **_ON_RESOURCES, **_ON_SERVERS}
+_BETWEEN_USERS: Mapping[str, tuple[Any, Facts]] = {
+    "cursor_bound": (isolation.cursor(other=result(invoices=["INV-11"])), _HERE),
+    "handle_bound": (handles.handle(other=isolation.OWN), _HERE),
+    "handles_unguessable": (handles.handle(handles=("e-1", "e-2", "e-3")), _HERE),
+    "task_bound": (handles.task(foreign_get=handles.WORKING), _HERE),
+    "task_cancelled_by_owner_only": (handles.task(state=handles.CANCELLED), _HERE),
+    "task_list_own": (handles.task(listing=frozenset({"foreign list", "own list"})), _HERE),
+    "request_state_for_one_request": (handles.own_state(replayed=isolation.OWN), _HERE),
+    "request_state_intact": (handles.own_state(cut=isolation.OWN), _HERE),
+    "request_state_keeps_records": (handles.state(other=isolation.OWN), _HERE),
+    "request_state_of_one_principal": (handles.state(other=isolation.OWN), _HERE),
+    "foreign_like_missing": (isolation.missing(absent=answer(500)), _HERE),
+    "foreign_write_denied": (isolation.write(foreign=isolation.OWN), _HERE),
+    "key_bound": (isolation.write(borrowed=isolation.OWN), _HERE),
+    "one_write_per_key": (isolation.write(after=result(amount=2), again=result(amount=2)), _HERE),
+    "owner_undisturbed": (isolation.record(again=isolation.NOTHING), _HERE),
+    "reader_audited": (isolation.audit(), _HERE),
+    "reader_served": (isolation.record(), _HERE),
+    "record_hidden": (isolation.record(last=isolation.OWN), _HERE),
+}
+
+FAILING: Mapping[str, tuple[Any, Facts]] = {
+    **_BETWEEN_USERS,
+    **_ON_CALLS,
+    **_AT_DOORS,
+    **FAILING_SCOPES,
+    **FAILING_SESSIONS,
+    **_OVER_TIME,
+    **_ON_RESOURCES,
+    **_ON_SERVERS,
+    **FAILING_IN_RESULTS,
+    **{name: (observed, _HERE) for name, observed in FAILING_RUNS.items()},
+    **{name: (observed, _HERE) for name, observed in FAILING_IDENTITY.items()},
+}

@@ -9,20 +9,42 @@ from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
 from mcp_auth_contract.observations import (
     Accepted,
     Attempt,
+    AuditObserved,
     AuthorizationServersObserved,
+    BypassObserved,
     CallObserved,
+    CursorObserved,
     DoorObserved,
+    ExchangesObserved,
+    HandleObserved,
     Heard,
+    IdentityObserved,
     LeewayObserved,
+    ListingsObserved,
+    MissingObserved,
+    OwnStateObserved,
     ParityObserved,
     PreflightObserved,
+    RecordObserved,
     Refusal,
     Refused,
+    RequestStateObserved,
     ResourceMetadataObserved,
+    RoundsObserved,
     SessionEndObserved,
+    SurfaceObserved,
+    TaskObserved,
     TimelineObserved,
+    ToolPointersObserved,
+    ToolSchemesObserved,
+    UpstreamObserved,
+    WriteObserved,
 )
+from unit.judges import handle_literals as handles
+from unit.judges import isolation_literals as isolation
 from unit.judges.failing import FAILING
+from unit.judges.identity_literals import SOUND_IDENTITY, SOUND_LISTS
+from unit.judges.leak_literals import SOUND_RUN, SOUND_UPSTREAM
 from unit.judges.literals import (
     ORIGIN,
     POINTER,
@@ -39,13 +61,18 @@ from unit.judges.literals import (
     server,
     servers,
 )
+from unit.judges.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
+from unit.judges.session_literals import SOUND_SESSIONS
 from unit.judges.timeline_literals import introspected, leeway
+from unit.judges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 
 BEARER = f'Bearer error="invalid_token", scope="invoices:read", {POINTER}'
 WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'
 UNAUTHORIZED = answer(401, BEARER)
 
 SOUND_CALLS = {
+    "reader_served": isolation.record(foreign=isolation.OWN, last=isolation.OWN),
+    **SOUND_IN_RESULTS,
     "accepted": call(result()),
     "accepted_or_advice": call(result()),
     "not_fetched": call(result()),
@@ -60,6 +87,14 @@ SOUND_CALLS = {
     "scope_challenge_names_missing": call(answer(403, WEAK)),
 }
 SOUND = {
+    IdentityObserved: SOUND_IDENTITY,
+    ListingsObserved: SOUND_LISTS,
+    **SOUND_SESSIONS,
+    ExchangesObserved: SOUND_RUN,
+    UpstreamObserved: SOUND_UPSTREAM,
+    RoundsObserved: SOUND_ROUNDS,
+    SurfaceObserved: SOUND_SURFACE,
+    BypassObserved: SOUND_BYPASS,
     CallObserved: call(UNAUTHORIZED, UNAUTHORIZED),
     DoorObserved: door(UNAUTHORIZED),
     SessionEndObserved: SessionEndObserved(
@@ -88,6 +123,17 @@ SOUND = {
         accepts=(("Accept: */*", answer(200)),),
         reflected=answer(401, BEARER),
     ),
+    ToolPointersObserved: SOUND_POINTERS,
+    ToolSchemesObserved: SOUND_SCHEMES,
+    RecordObserved: isolation.record(),
+    WriteObserved: isolation.write(),
+    CursorObserved: isolation.cursor(),
+    MissingObserved: isolation.missing(),
+    HandleObserved: handles.handle(),
+    TaskObserved: handles.task(),
+    RequestStateObserved: handles.state(),
+    OwnStateObserved: handles.own_state(),
+    AuditObserved: isolation.audit('{"actor": "admin", "id": "INV-1"}'),
     LeewayObserved: leeway((-3, result()), (1, UNAUTHORIZED)),
     TimelineObserved: introspected(
         ("before", result()),
@@ -109,6 +155,7 @@ SOUND = {
     ),
 }
 QUIET_ON_THE_SOUND = {
+    "rounds_complete",
     "prm_no_private_keys",
     "prm_signed_metadata",
     "prm_dpop_consistent",
@@ -116,6 +163,7 @@ QUIET_ON_THE_SOUND = {
     "prm_unknown_path_404",
     "prm_path_location",
     "leeway_within_declared",
+    "no_data_beside_challenge",
 }
 """Judges whose question the sound example does not raise; their passing cases stand in their own tests."""
 

@@ -23,6 +23,7 @@ def test_a_session_runs_from_initialize_to_delete(lab, keys, revision):
     listed = lab.post(rpc("tools/list"), token, session).json()["result"]["tools"]
     assert [tool["name"] for tool in listed] == [
         "list_invoices", "get_invoice", "search_invoices", "whoami", "export_invoices", "update_invoice",
+        "approve_invoice", "list_currencies",
     ]  # fmt: skip
     ended = lab.send("DELETE", "/mcp", {**lab.bearer(token), **session})
     assert ended.status_code == 204

@@ -26,7 +26,8 @@ def test_every_variant_lets_the_good_in_and_keeps_the_others_out(make_lab, keys,
     for bad in (None, keys.forged(), keys.token(exp=1, **named)):
         answer = send("tools/call", call, bad, **session)
         assert "alice-t1" not in answer.text
-        assert answer.status_code == (200 if variant is Variant.TOOL_CHALLENGE else 401)
+        in_band = variant is Variant.TOOL_CHALLENGE or (variant is Variant.EITHER_CHALLENGE and bad is None)
+        assert answer.status_code == (200 if in_band else 401)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +94,10 @@ def test_pages_of_tools_belong_to_the_caller(make_lab, keys):
             break
         cursor = page["nextCursor"]
         assert lab.modern("tools/list", {"cursor": cursor}, keys.token("bob")).status_code == 400
-    assert len(names) == len(set(names)) == 6
+    assert len(names) == len(set(names)) == 8
 
 
-@pytest.mark.parametrize("variant", [Variant.PUBLIC_DISCOVERY, Variant.TOOL_CHALLENGE])
+@pytest.mark.parametrize("variant", [Variant.PUBLIC_DISCOVERY, Variant.TOOL_CHALLENGE, Variant.EITHER_CHALLENGE])
 def test_discovery_may_be_open_but_not_to_bad_tokens(make_lab, keys, variant):
     lab = make_lab(variant)
     for method in ("server/discover", "tools/list", "prompts/list", "resources/templates/list"):
@@ -127,7 +128,7 @@ def test_the_challenge_may_come_in_a_tool_result(make_lab, keys):
     lab = make_lab(Variant.TOOL_CHALLENGE)
     for token, error in ((None, "invalid_token"), (keys.forged(), "invalid_token"),
                          (keys.token(scope=""), "insufficient_scope")):  # fmt: skip
-        result = lab.call("whoami", token=token).json()["result"]
+        result = lab.call("get_invoice", {"invoice_id": "INV-1"}, token).json()["result"]
         assert result["isError"] is True
         (challenge,) = result["_meta"]["mcp/www_authenticate"]
         assert challenge.startswith("Bearer ")

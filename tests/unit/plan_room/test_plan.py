@@ -10,8 +10,8 @@ from mcp_auth_contract.catalogue import Check, load_builtin
 from mcp_auth_contract.contract import Contract, load_contract, read_contract
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.model import Revision
-from mcp_auth_contract.plan import Case, Plan, Selection, make_anonymous_plan, make_plan
+from mcp_auth_contract.model import OperationKind, Revision
+from mcp_auth_contract.plan import UNKNOWN_SCOPES, Case, Plan, Selection, make_anonymous_plan, make_plan
 
 CHECKS = load_builtin()
 SAMPLE = load_contract(data_folder("scenarios") / "contracts" / "sample.toml")
@@ -61,9 +61,7 @@ def test_a_missing_scope_leaves_all_others_but_those_that_imply_it() -> None:
     (case,) = named(planned(SAMPLE, "scope-missing-denied[update_invoice:*"), "scope-missing-denied")[:1]
     assert case.question is not None
     assert case.question.scopes == {"invoices:read", "invoices:export"}
-    implying = text_of(SAMPLE).replace(
-        "[principals.alice]", "implies = { all = ['invoices:write'] }\n[principals.alice]"
-    )
+    implying = text_of(SAMPLE).replace("implies = {", "implies = { all = ['invoices:write'],")
     implying = implying.replace('scopes = ["invoices:export"]', 'scopes = ["invoices:export", "all"]')
     other = read_contract(implying, Path("c.toml"))
     (case,) = named(planned(other, "scope-missing-denied[update_invoice:*"), "scope-missing-denied")[:1]
@@ -135,3 +133,55 @@ def test_every_check_is_planned_somewhere() -> None:
     missing: set[str] = {check.id for check in CHECKS} - {case.check.id for case in plan.cases}
     assert missing == set()
     assert all(isinstance(case.check, Check) for case in plan.cases)
+
+
+def scopes_of(plan: Plan, check: str) -> dict[str, frozenset[str] | None]:
+    return {case.id: case.question.scopes for case in named(plan, check) if case.question is not None}
+
+
+def test_a_broader_scope_stands_for_those_that_it_implies() -> None:
+    planned_scopes = scopes_of(planned(SAMPLE, "scope-implied-accepted"), "scope-implied-accepted")
+    assert planned_scopes["scope-implied-accepted[approve_invoice:invoices:admin]"] == {"invoices:admin"}
+    text = text_of(SAMPLE).replace('"invoices:admin" = ["invoices:read", ', '"invoices:admin" = [')
+    partly = scopes_of(planned(read_contract(text, Path("c.toml")), "scope-implied-accepted"), "scope-implied-accepted")
+    assert partly["scope-implied-accepted[approve_invoice:invoices:admin]"] == {"invoices:admin", "invoices:read"}
+    assert "scope-implied-accepted[get_invoice:invoices:admin]" not in partly
+
+
+def test_without_a_hierarchy_nothing_is_implied_and_a_word_says_so() -> None:
+    lines = [line for line in text_of(SAMPLE).splitlines() if not line.startswith("implies")]
+    flat = read_contract("\n".join(lines), Path("c.toml"))
+    (case,) = named(planned(flat, "scope-implied-accepted"), "scope-implied-accepted")
+    assert "policy.implies" in (case.settled or "")
+
+
+def test_more_scopes_than_needed_and_none_of_those_needed() -> None:
+    more = scopes_of(planned(SAMPLE, "scope-superset-accepted"), "scope-superset-accepted")
+    assert more["scope-superset-accepted[get_invoice]"] == {
+        "invoices:read", "invoices:write", "invoices:export", *UNKNOWN_SCOPES,
+    }  # fmt: skip
+    none = scopes_of(planned(SAMPLE, "scope-challenge-complete"), "scope-challenge-complete")
+    assert none["scope-challenge-complete[approve_invoice]"] == {"invoices:export"}
+
+
+def test_what_needs_no_scope_is_asked_without_any() -> None:
+    free = scopes_of(planned(SAMPLE, "scope-free-accepted"), "scope-free-accepted")
+    assert free == {"scope-free-accepted[list_currencies]": frozenset()}
+
+
+def test_a_way_past_the_check_is_tried_where_it_exists() -> None:
+    plan = make_plan(CHECKS, SAMPLE, (Revision.R2026_07_28, Revision.R2025_03_26))
+    batches = named(plan, "scope-batch-element-denied")
+    assert {case.revision for case in batches} == {Revision.R2025_03_26}
+    kinds = {case.question.operation.kind for case in named(plan, "scope-subscription-denied") if case.question}
+    assert kinds == {OperationKind.RESOURCE}
+    legacy = make_plan(CHECKS, SAMPLE, (Revision.R2025_11_25,))
+    assert not [case.id for case in named(legacy, "scope-odd-message-denied") if "header_" in case.id]
+
+
+def test_patterns_select_by_tool_principal_and_record() -> None:
+    for pattern in ("*[update_invoice*", "*[*bob*]", "*[*INV-1 of alice*]", "scope-*[invoice://INV-1*"):
+        cases = planned(SAMPLE, pattern).cases
+        assert cases
+        word = pattern.split("[")[1].strip("*]")
+        assert all(word in case.id for case in cases)

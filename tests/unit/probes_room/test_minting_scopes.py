@@ -10,14 +10,15 @@ SAMPLE = (data_folder("scenarios") / "contracts" / "sample.toml").read_text("utf
 
 
 def test_every_scope_that_the_contract_names_is_known() -> None:
-    text = SAMPLE.replace(
-        "writes = true", 'writes = true\nimplies = { "invoices:*" = ["invoices:read", "invoices:list"] }'
-    ).replace('scopes = ["invoices:read"]\n\n[principals.carol]', 'scopes = ["invoices:audit"]\n\n[principals.carol]')
+    text = SAMPLE.replace("implies = {", 'implies = { "invoices:*" = ["invoices:read", "invoices:list"],').replace(
+        'scopes = ["invoices:read"]\n\n[principals.carol]', 'scopes = ["invoices:audit"]\n\n[principals.carol]'
+    )
     profile = profile_of(read_contract(text, Path("sample.toml")), "https://issuer.test", "https://mcp.test/mcp")
     assert profile.known_scopes == {
         "invoices:read",
         "invoices:write",
         "invoices:export",
+        "invoices:admin",
         "invoices:audit",
         "invoices:list",
         "invoices:*",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from io import StringIO
 from typing import Any
 
@@ -11,7 +12,9 @@ from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.runner.result import ControlSeen, Report, Result, TargetSeen
+from mcp_auth_contract.runner.result import ControlSeen, Coverage, Report, Result, TargetSeen
+from mcp_auth_contract.runner.waiver import Waiver
+from mcp_auth_contract.waivers import stale_waivers, waive
 
 NEWEST = Revision.R2026_07_28
 OLDER = Revision.R2025_11_25
@@ -160,6 +163,11 @@ def report(results: Sequence[Result] = RESULTS, *, fail_on: Level = Level.MUST, 
             ControlSeen("get_invoice", "alice", OLDER, held=False, observed="no answer in time"),
         ),
         exchanges={name: exchange(name, 200) for name in ("x1", "x2", "x3", "x4", "x5")},
+        coverage=(
+            Coverage("tools", 8, 7, ("debug_dump",)),
+            Coverage("resources", 0, 0),
+            Coverage("prompts", 1, 1),
+        ),
         notes=("the server's clock is 30 s ahead; tokens follow it",),
     )
     return replace(whole, **changes)
@@ -210,3 +218,17 @@ def text_of(whole: Report, width: int = 100) -> str:
     out = StringIO()
     print_report(whole, Console(file=out, width=width, highlight=False, emoji=False, markup=False, color_system=None))
     return out.getvalue()
+
+
+def waived() -> Report:
+    """A run whose failures are waived, but for a recommendation, with one waiver that is no longer true."""
+    waivers = (
+        Waiver("waivers.toml", 1, "scope-missing-denied", None, "#481", "jane", date(2026, 12, 31)),
+        Waiver("waivers.toml", 2, None, RESULTS[1].case, "the gateway checks it", "ops | team", date(2026, 9, 1)),
+        Waiver("waivers.toml", 3, "prm-served", None, "not yet served", "jane", date(2026, 12, 31)),
+    )
+    today = date(2026, 8, 22)
+    results = waive([result for result in RESULTS[:9] if not isinstance(result.outcome, Pass)], waivers, today)
+    whole = (RESULTS[0], *results)
+    stale = stale_waivers(waivers, whole, today)
+    return report(whole, waivers=waivers, gate=decide(whole, stale=stale), notes=())

@@ -7,12 +7,13 @@ import pytest
 
 from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
-from unit.reports.examples import green, interrupted, report, text_of
+from mcp_auth_contract.reports.markdown import render_markdown
+from unit.reports.examples import green, interrupted, report, text_of, waived
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden"
-REPORTS = {"report": report, "interrupted": interrupted, "green": green}
-FORMATS = {"txt": text_of, "json": render_json, "xml": render_junit}
+REPORTS = {"report": report, "interrupted": interrupted, "green": green, "waived": waived}
+FORMATS = {"txt": text_of, "json": render_json, "xml": render_junit, "md": render_markdown}
 
 
 def assert_equals_file(text: str, file: Path) -> None:

@@ -9,14 +9,15 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
+from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Level, NotApplicable
 from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.plain import encodable, printable
 from mcp_auth_contract.runner.result import Report
-from unit.reports.examples import CURL, ESCAPES, RESULTS, exchange, green, hostile, interrupted, report, text_of
+from unit.reports.examples import CURL, ESCAPES, RESULTS, exchange, green, hostile, interrupted, report, text_of, waived
 
-REPORTS = {"report": report, "interrupted": interrupted, "green": green, "hostile": hostile}
+REPORTS = {"report": report, "interrupted": interrupted, "green": green, "hostile": hostile, "waived": waived}
 SCHEMA = json.loads(report_schema())
 
 
@@ -146,6 +147,27 @@ def test_junit_shows_a_gate_that_is_shut_though_no_case_is_to_blame() -> None:
         assert junit(whole).get("errors") == "1"
     assert list(junit(green()).iter("error")) == []
     assert junit(report()).find("testsuite[@name='gate']") is None
+
+
+def test_junit_shows_a_stale_waiver_beside_the_failures() -> None:
+    whole = report(RESULTS[:2], gate=decide(RESULTS[:2], stale=["w.toml: waiver 1 (check x): expired"]))
+    assert [failure.get("type") for failure in junit(whole).iter("failure")] == ["auth-bypass"]
+    (error,) = junit(whole).iter("error")
+    assert error.get("message") == "w.toml: waiver 1 (check x): expired"
+
+
+def test_waived_failures_are_skipped_and_told_in_properties() -> None:
+    suites = junit(waived())
+    assert (suites.get("failures"), suites.get("skipped"), suites.get("errors")) == ("0", "7", "1")
+    case = suites.find(".//testcase[@name='token-expired-refused[get_invoice] (2026-07-28)']")
+    assert case is not None
+    told = {one.get("name"): one.get("value") for one in case.iter("property")}
+    assert told == {
+        "waived.reason": "the gateway checks it",
+        "waived.owner": "ops | team",
+        "waived.expires": "2026-09-01",
+    }
+    assert [child.tag for child in case] == ["properties", "skipped"]
 
 
 def test_nothing_that_a_terminal_obeys_is_in_the_text_report() -> None:

@@ -1,6 +1,7 @@
 """Loading an application into this process: afresh each time, nothing left behind, every fault one line."""
 
 import asyncio
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -76,6 +77,25 @@ def test_installed_packages_below_the_folder_are_not_imported_twice() -> None:
     with pytest.raises(ContractError):
         load("no_such_module_here:app", here)
     assert {name: id(sys.modules[name]) for name in before} == before
+
+
+def test_a_namespace_package_whose_parent_is_gone_is_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere" / "parent_gone" / "child").mkdir(parents=True)
+    monkeypatch.syspath_prepend(tmp_path / "elsewhere")
+    child = importlib.import_module("parent_gone.child")
+    del sys.modules["parent_gone"]
+    monkeypatch.setitem(sys.modules, "parent_gone.child", child)
+    write(tmp_path, fresh_server=SERVER, helper="VALUE = 1")
+    assert load("fresh_server:app", tmp_path).value == 1
+
+
+def test_streams_are_left_alone_on_request(tmp_path: Path) -> None:
+    write(tmp_path, fresh_server=SERVER, helper="VALUE = 1")
+    out = sys.stdout
+    with loaded("fresh_server:app", folder=tmp_path, env={}, label="c.toml", keep_output=False):
+        assert sys.stdout is out
 
 
 def test_what_an_application_prints_is_kept(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -112,6 +112,21 @@ def test_a_resource_is_named_by_its_uri() -> None:
     assert dict(request(Revision.R2026_07_28, call, 1).headers)["Mcp-Name"] == "invoice://INV-1"
 
 
+@pytest.mark.parametrize("method", ["tasks/get", "tasks/cancel"])
+def test_a_task_is_named_by_its_id(method: str) -> None:
+    call = Call(method, {"taskId": "786512e2"})
+    assert dict(request(Revision.R2026_07_28, call, 1).headers)["Mcp-Name"] == "786512e2"
+    assert "Mcp-Name" not in dict(request(Revision.R2025_11_25, call, 1).headers)
+
+
+def test_what_a_client_can_do_stands_in_the_requests_of_the_stateless_era() -> None:
+    client = {"elicitation": {"form": {}}}
+    for revision in (Revision.R2026_07_28, Revision.R2025_11_25):
+        params = json.loads(request(revision, CALL, 1, capabilities=client).body)["params"]
+        meta = params.get("_meta", {})
+        assert meta.get("io.modelcontextprotocol/clientCapabilities") == (client if revision.stateless else None)
+
+
 def test_arguments_that_a_schema_marks_are_mirrored() -> None:
     schema = {
         "properties": {
@@ -350,3 +365,24 @@ def test_a_discovery_names_the_server() -> None:
     detected, _ = converse(era(lambda m: result(m, found), None), detect_revisions)
     assert (detected.name, detected.version, detected.revisions) == ("inv", "3", (MODERN,))
     assert len(detected.answers) == 2
+
+
+def test_a_server_cannot_call_itself_by_the_token_that_it_got() -> None:
+    secret = "s3cret-token-of-alice-0123456789"
+
+    def respond(request: httpx.Request, message: Mapping[str, Any]) -> httpx.Response:
+        said = request.headers.get("authorization", "")
+        info = {"name": f"you sent {said}", "version": said}
+        if message.get("method") == "initialize":
+            return result(message, {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": info})
+        return result(message, {"_meta": {"io.modelcontextprotocol/serverInfo": info}})
+
+    async def use(conversation: Conversation) -> tuple[str | None, str | None]:
+        conversation.door.redactor.register(secret, "good")
+        detected = await detect_revisions(conversation, (("Authorization", f"Bearer {secret}"),))
+        return detected.name, detected.version
+
+    (name, version), _ = converse(respond, use)
+    assert name is not None
+    assert name.startswith("you sent ")
+    assert secret not in f"{name} {version}"

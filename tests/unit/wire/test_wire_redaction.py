@@ -322,3 +322,11 @@ def test_a_secret_that_ends_in_a_backslash_leaves_json_as_json() -> None:
     redactor = Redactor()
     redactor.hide("abcdefgh\\")
     assert json.loads(redactor.redact(json.dumps({"a": ["abcdefgh\\"]}))) == {"a": [REDACTED]}
+
+
+def test_a_secret_registered_later_is_removed_from_a_text_that_was_clean_before() -> None:
+    redactor = Redactor()
+    line = "Authorized-By: a-secret-of-later"
+    assert redactor.redact(line) == line
+    label = redactor.register("a-secret-of-later", "token-late")
+    assert redactor.redact(line) == f"Authorized-By: {label}"

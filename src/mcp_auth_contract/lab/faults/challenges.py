@@ -117,6 +117,16 @@ async def _html_page(_incoming: Incoming, response: Response) -> Response:
     return HTMLResponse("<p>Please sign in.</p>") if missing else response
 
 
+async def _elicited_login(incoming: Incoming, response: Response) -> Response:
+    message: Any = await incoming.message() if incoming.method == "POST" else None
+    missing = _refused(response) and 'error="' not in response.headers.get("www-authenticate", "")
+    if not missing or not isinstance(message, dict) or rpc.params_of(message).get("name") != "export_invoices":
+        return response
+    login = {"mode": "url", "elicitationId": "login", "url": "http://127.0.0.1/login", "message": "Please sign in."}
+    error = {"code": -32042, "message": "URL elicitation required", "data": {"elicitations": [login]}}
+    return rpc.rpc_response({"jsonrpc": "2.0", "id": message["id"], "error": error})
+
+
 async def _breaks_on_length(incoming: Incoming, response: Response) -> Response:
     return Response(status_code=500) if len(incoming.header("authorization") or "") > 8000 else response
 
@@ -276,6 +286,8 @@ _ON_401 = (
            "token-behind-tab-refused",
            "token-beyond-ascii-refused",
            "token-header-syntax-refused"), _edited(_html_page)),
+    Fault("login-by-elicitation", "Without a token a tool asks the user to open the login page (URL elicitation).",
+          ("challenge-missing-token-401",), _edited(_elicited_login)),
     Fault("discovery-open", "The list of tools is open without a token.",
           ("challenge-discovery-gated",), _open_listing),
 )  # fmt: skip
@@ -292,7 +304,8 @@ _ON_403 = (
     Fault("scope-not-named", "The 403 does not name the missing scope.",
           ("scope-challenge-names-missing",), _without("scope", 403)),
     Fault("scope-misnamed", "The 403 names a scope that the token holds already.",
-          ("scope-challenge-names-missing",), _with("scope", "openid", 403)),
+          ("scope-challenge-names-missing", "scope-challenge-complete", "scope-challenge-satisfiable"),
+          _with("scope", "openid", 403)),
     Fault("scope-denied-without-pointer", "The 403 does not lead to the metadata.",
           ("scope-challenge-metadata",), _without("resource_metadata", 403)),
     Fault("scope-undeclared", "The export needs a scope that nobody was told of.",

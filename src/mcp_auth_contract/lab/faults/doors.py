@@ -13,6 +13,7 @@ from mcp_auth_contract.lab.incoming import Incoming
 from mcp_auth_contract.lab.protocol import META_VERSION, meta_of
 from mcp_auth_contract.lab.settings import ENDPOINT
 from mcp_auth_contract.lab.streams import OpenStream
+from mcp_auth_contract.model import Revision
 
 if TYPE_CHECKING:
     from mcp_auth_contract.lab.app import Lab
@@ -32,7 +33,7 @@ async def anyone(lab: "Lab", incoming: Incoming) -> Response | None:
     requests = [one for one in messages if isinstance(one.get("method"), str) and "id" in one]
     if not requests:
         return Response(status_code=202)
-    answers = [legacy.run(lab, one, DEFAULT_USER) for one in requests]
+    answers = [legacy.run(lab, one, DEFAULT_USER, Revision.R2025_06_18) for one in requests]
     for one in answers:
         if META_VERSION in meta_of(requests[0]) and "result" in one:
             one["result"]["resultType"] = "complete"
@@ -143,7 +144,7 @@ _NAME = ENDPOINT.removeprefix("/")
 
 _VERBS = (
     Fault("get-stream-open", "The GET stream needs no token.",
-          ("challenge-get-stream-gated",), _opened(_verb("GET"), _stream)),
+          ("challenge-get-stream-gated", "session-resume-gated"), _opened(_verb("GET"), _stream)),
     Fault("head-open", "HEAD is answered without a token.",
           ("challenge-head-gated",), _opened(_verb("HEAD"), _empty)),
     Fault("delete-open", "Anybody who knows its id ends a session.",

@@ -18,6 +18,7 @@ from mcp_auth_contract.lab.introspection import ask, is_active, object_of_200
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.refusal import IntrospectionTrouble, IntrospectionUnavailable, InvalidToken
 from mcp_auth_contract.lab.settings import LabSettings
+from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.lab.verification import Claims, Trust
 
 __all__ = ["FAULTS"]
@@ -126,7 +127,7 @@ def _remembering_failures(behaviour: Behaviour) -> Behaviour:
     return _introspecting(ask=asked)(behaviour)
 
 
-FAULTS = (
+_FAULTS = (
     Fault(
         "introspection-outage-remembered",
         "After two answers of 503 in a row the authorization server is not asked again for some minutes.",
@@ -247,3 +248,5 @@ FAULTS = (
         _introspecting(outage=_server_error),
     ),
 )
+
+FAULTS = tuple(replace(fault, within=Variant.OPAQUE) for fault in _FAULTS)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from mcp_auth_contract.lab.fault import Change, Fault
 from mcp_auth_contract.lab.refusal import HttpRefused
-from mcp_auth_contract.lab.scopes import SCOPES_SUPPORTED, granted_scopes
+from mcp_auth_contract.lab.scopes import ADMIN, SCOPES_SUPPORTED, granted_scopes
 from mcp_auth_contract.lab.settings import LabSettings
 
 __all__ = ["FAULTS"]
@@ -78,7 +78,7 @@ def _only(one: Callable[[Any], bool]) -> Change:
 
 
 def _unsupported(value: Any) -> bool:
-    return isinstance(value, str) and bool(set(value.split(" ")) - set(SCOPES_SUPPORTED) - {""})
+    return isinstance(value, str) and bool(set(value.split(" ")) - {*SCOPES_SUPPORTED, ADMIN, ""})
 
 
 def _other_separator(value: Any, _claims: Mapping[str, Any]) -> bool:
@@ -107,7 +107,7 @@ FAULTS = (
     Fault("scope-empty-is-all", "An empty scope claim grants everything.",
           ("scope-empty-denied",), _also(_empty_is_all)),
     Fault("scope-unknown-spoils", "A token with a scope that the server does not know has none.",
-          ("scope-arranged-accepted",), _only(lambda value: not _unsupported(value))),
+          ("scope-arranged-accepted", "scope-superset-accepted"), _only(lambda value: not _unsupported(value))),
     Fault("scope-separator-breaks", "A character that no scope may have breaks the server.",
           ("scope-other-separator-handled",), _breaking(_other_separator)),
     Fault("scope-space-breaks", "An empty scope between two spaces breaks the server.",

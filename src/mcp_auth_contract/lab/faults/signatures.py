@@ -135,6 +135,10 @@ FAULTS = (
         "signature-not-verified",
         "The claims are read without verifying the signature.",
         (
+            "session-delete-bad-token-refused",
+            "session-header-lends-nothing",
+            "session-resume-gated",
+            "session-stream-bad-token-refused",
             "keys-withdrawn-refused",
             "keys-same-kid-renewed",
             "keys-outage-fails-closed",

@@ -16,7 +16,7 @@ __all__ = ["FAULTS"]
 Guess = Callable[[Any, Claims, str], str | None]
 """Maps a claim's value, all claims and a default name onto somebody; None leaves it to the sound step."""
 
-_USERS = frozenset(one.owner for one in first_invoices())
+_USERS = frozenset(name for one in first_invoices() for name in (one.owner, *one.readers))
 _TENANTS = frozenset(one.tenant for one in first_invoices())
 
 

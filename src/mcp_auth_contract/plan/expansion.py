@@ -1,152 +1,39 @@
-"""The plan: every check expanded over the contract into cases, before anything is sent."""
+"""One check on its way to cases: over which operations, scopes, records and tokens it is asked."""
 
-import fnmatch
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_auth_contract.catalogue import Axis, Check, Need, ScopeChoice, nearest
+from mcp_auth_contract.catalogue import Axis, Check, Need, ScopeChoice
 from mcp_auth_contract.contract import (
     Contract,
     Operation,
+    accesses,
     control_operation,
     implying,
+    no_access,
     operations,
     principal_for,
+    satisfies,
 )
-from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Effect, OperationKind, Revision
+from mcp_auth_contract.plan.case import Base, Case
+from mcp_auth_contract.plan.ways import forbidden_write, ways_of
 from mcp_auth_contract.probes import Question
+from mcp_auth_contract.probes.bypass_words import bypass_asks
 from mcp_auth_contract.probes.vocabulary import PROBES
 from mcp_auth_contract.tokens.defects import DEFECTS
 
-__all__ = ["Base", "Case", "Plan", "Selection", "make_anonymous_plan", "make_plan"]
+__all__ = ["UNKNOWN_SCOPES", "Expansion", "method_exists", "runs_on"]
 
 _STATELESS_METHODS = frozenset({"server/discover"})
 _STATEFUL_METHODS = frozenset({"initialize", "ping"})
-_ANONYMOUS = Operation(kind=OperationKind.TOOL, name="tools/list")
+UNKNOWN_SCOPES = frozenset({"openid", "unknown:probe"})
+"""Scopes that a token may hold besides those of the contract: one of OpenID Connect, and one that nobody knows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
-    """What a group of cases shares: the call that must be accepted before and after they are believed."""
-
-    question: Question
-
-    @property
-    def writes(self) -> bool:
-        """Whether the call changes records, so that its cases run alone."""
-        operation = self.question.operation
-        return operation is not None and operation.effect is Effect.WRITE
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One check applied to one place.
-
-    `gate` is a call without a token that must be refused for the case to mean anything, `twin` one that must be
-    accepted for a refusal to mean anything. `settled` is the reason why it is not applicable, known before it runs.
-    """
-
-    id: str
-    check: Check
-    revision: Revision | None
-    question: Question | None
-    base: Base | None = None
-    gate: Question | None = None
-    twin: Question | None = None
-    missing: str | None = None
-    settled: str | None = None
-
-    @property
-    def needed(self) -> frozenset[str]:
-        """The scopes of the case's operation."""
-        operation = self.question.operation if self.question else None
-        return frozenset(operation.scopes) if operation else frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """All cases of a run in the order of the catalogue, and the revisions they cover, the main one first."""
-
-    cases: tuple[Case, ...]
-    revisions: tuple[Revision, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which checks and cases to run: ids, families (`token-`) or patterns (`scope-*[update_*]`)."""
-
-    select: tuple[str, ...] = ()
-    deselect: tuple[str, ...] = ()
-
-    def admits(self, case: Case) -> bool:
-        """Whether a case is to run."""
-        wanted = not self.select or any(_matches(pattern, case) for pattern in self.select)
-        return wanted and not any(_matches(pattern, case) for pattern in self.deselect)
-
-    def demand_known(self, cases: Iterable[Case]) -> None:
-        """Raise UsageError for a pattern that matches nothing: a typo must not silently remove a check."""
-        known = list(cases)
-        for option, patterns in (("--select", self.select), ("--deselect", self.deselect)):
-            for pattern in patterns:
-                if not any(_matches(pattern, case) for case in known):
-                    ids = {case.check.id for case in known} | {case.check.family for case in known}
-                    raise UsageError(f'{option}: no check or case is called "{pattern}"{_hint(pattern, ids)}')
-
-
-def _hint(pattern: str, ids: set[str]) -> str:
-    hint = nearest(pattern.split("[")[0], ids)
-    return hint if hint.startswith("; did") else "; `mcp-auth-contract list` names them all"
-
-
-def _matches(pattern: str, case: Case) -> bool:
-    family = pattern.rstrip("-")
-    if pattern in (case.id, case.check.id) or family == case.check.family:
-        return True
-    # Brackets belong to case ids, not to the pattern language.
-    escaped = pattern.replace("[", "[[]")
-    return fnmatch.fnmatchcase(case.id, escaped) or fnmatch.fnmatchcase(case.check.id, escaped)
-
-
-def make_plan(
-    checks: Sequence[Check],
-    contract: Contract,
-    revisions: Sequence[Revision],
-    *,
-    selection: Selection | None = None,
-    every_revision: bool = False,
-    variants: Callable[[str], Sequence[str]] | None = None,
-) -> Plan:
-    """Expand the checks over a contract.
-
-    The whole catalogue runs on the first of the revisions; on each other one what the revision changes, plus the core
-    checks, so that no era is a side door (`every_revision`: everything on each). `variants` names the variants of a
-    defect that make a difference for this contract, ("",) for a defect of a single form; default: all there are.
-    """
-    named = variants or (lambda defect: DEFECTS[defect].variants or ("",))
-    cases = [
-        case
-        for check in checks
-        for case in _Expansion(check, contract, tuple(revisions), every_revision, named).cases()
-    ]
-    return _selected(cases, tuple(revisions), selection)
-
-
-def make_anonymous_plan(
-    checks: Sequence[Check], revisions: Sequence[Revision], *, selection: Selection | None = None
-) -> Plan:
-    """Plan what can be asked of any server without a contract and without a token."""
-    cases = [case for check in checks for case in _anonymous(check, tuple(revisions))]
-    return _selected(cases, tuple(revisions), selection)
-
-
-def _selected(cases: list[Case], revisions: tuple[Revision, ...], selection: Selection | None) -> Plan:
-    chosen = selection or Selection()
-    chosen.demand_known(cases)
-    return Plan(tuple(case for case in cases if chosen.admits(case)), revisions)
-
-
-def _runs_on(check: Check, revision: Revision, revisions: tuple[Revision, ...], every_revision: bool) -> bool:
+def runs_on(check: Check, revision: Revision, revisions: tuple[Revision, ...], every_revision: bool) -> bool:
+    """Whether a check runs on a revision: the first it applies to, and each other one if it is a core check."""
     if not check.applies_to(revision):
         return False
     earlier = revisions[: revisions.index(revision)]
@@ -160,8 +47,8 @@ def _out_of_range(check: Check, revisions: tuple[Revision, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Expansion:
-    """One check on its way to cases."""
+class Expansion:
+    """One check on its way to cases. `variants` names the variants of a defect that make a difference."""
 
     check: Check
     contract: Contract
@@ -170,6 +57,7 @@ class _Expansion:
     variants: Callable[[str], Sequence[str]]
 
     def cases(self) -> Iterator[Case]:
+        """Yield the cases in the order of the revisions; one that is settled already where the check does not apply."""
         check = self.check
         if not any(check.applies_to(revision) for revision in self.revisions):
             yield Case(check.id, check, None, None, settled=_out_of_range(check, self.revisions))
@@ -183,12 +71,26 @@ class _Expansion:
         cases = [
             case
             for revision in self.revisions
-            if _runs_on(check, revision, self.revisions, self.every_revision)
+            if runs_on(check, revision, self.revisions, self.every_revision)
             for case in self._on(revision)
         ]
         if not cases and any(token in DEFECTS for token in check.tokens):
             yield Case(check.id, check, None, None, settled=self._meaningless())
+        elif not cases and (nothing := self._nothing_there()):
+            yield Case(check.id, check, None, None, settled=nothing)
         yield from cases
+
+    def _nothing_there(self) -> str | None:
+        """Why a check over scopes has no case; None for one whose absence needs no word."""
+        if self.check.over is Axis.RECORDS:
+            return "; ".join(no_access(self.contract, ways) for ways in ways_of(self.check))
+        if self.check.over is Axis.IMPLIED_SCOPES:
+            return "no scope that an operation needs is part of another one (policy.implies)"
+        if self.check.over is Axis.FREE_OPERATIONS:
+            return "every operation of the contract needs a scope"
+        if self.check.scopes is ScopeChoice.UNRELATED:
+            return "no operation of the contract that this could be asked of needs a scope"
+        return None
 
     def _meaningless(self) -> str:
         if self.contract.issuer.tokens == "opaque":
@@ -198,6 +100,8 @@ class _Expansion:
     def _unmet(self) -> str | None:
         claims = self.contract.claims
         needs = self.check.needs
+        if Need.AUDIT in needs and self.contract.audit is None:
+            return "the contract names no audit log"
         if Need.SUBJECT in needs and claims.subject not in claims.required:
             return f'claims.required does not name the subject claim "{claims.subject}"'
         if Need.TENANT in needs and claims.tenant not in claims.required:
@@ -207,6 +111,10 @@ class _Expansion:
             return 'the tokens are opaque (issuer.tokens = "opaque")'
         if Need.OPAQUE in needs and not opaque:
             return 'the tokens are JWTs (issuer.tokens = "jwt")'
+        if Need.TOOL_CHALLENGE in needs and self.contract.policy.challenge == "http":
+            return 'refusals are HTTP statuses here (policy.challenge = "http")'
+        if Need.TOOL_CHALLENGE in needs and not any(tool.scopes != () for tool in self.contract.tools):
+            return "the contract declares no protected tool"
         if Need.RSA in needs and self.contract.issuer.algorithms[0] not in ("RS256", "PS256"):
             return f"the issuer signs with {self.contract.issuer.algorithms[0]}, not with an RSA key"
         return None
@@ -216,27 +124,67 @@ class _Expansion:
         question = Question(self.check.probe)
         if self.check.probe == "parity":
             question = replace(question, operation=control, principal=principal_for(self.contract, control))
+        if self.check.probe == "surface":
+            principal = principal_for(self.contract, control)
+            question = replace(question, revision=self.revisions[0], principal=principal, scopes=self._every())
         base = self._base(self.revisions[0], control) if Need.CONTROL in self.check.needs else None
         return Case(self.check.id, self.check, None, question, base)
 
     def _on(self, revision: Revision) -> Iterator[Case]:
         check = self.check
+        if check.over is Axis.RECORDS:
+            yield from self._records(revision)
+            return
         if check.over is Axis.CONTROL:
             yield from self._about(revision, control_operation(self.contract), None)
             return
+        if check.over is Axis.FREE_OPERATIONS:
+            for operation in operations(self.contract):
+                if not operation.scopes:
+                    yield from self._about(revision, operation, None)
+            return
         guarded = [operation for operation in operations(self.contract) if not operation.public]
+        if Need.TOOL_CHALLENGE in check.needs:
+            guarded = [operation for operation in guarded if operation.kind is OperationKind.TOOL]
         for operation in guarded:
-            if check.over is Axis.OPERATIONS:
+            if check.over is Axis.IMPLIED_SCOPES:
+                for broad in sorted(self._broader(operation)):
+                    yield from self._about(revision, operation, broad)
+            elif check.over is Axis.OPERATIONS:
                 yield from self._about(revision, operation, None)
             else:
                 for scope in operation.scopes:
                     yield from self._about(revision, operation, scope)
 
+    def _records(self, revision: Revision) -> Iterator[Case]:
+        """One case for each way of a principal to a record; the probe brings its controls along."""
+        check, known = self.check, Counter[str]()
+        for access in (access for ways in ways_of(check) for access in accesses(self.contract, ways)):
+            question = Question(
+                check.probe,
+                revision=revision,
+                operation=access.operation,
+                principal=access.principal,
+                token="good",  # noqa: S106  the name of the unbroken token
+                scopes=access.scopes,
+                owner=access.owner,
+                record=access.record,
+            )
+            label = f"{access.record or access.owner}:{access.principal}:{access.operation.name}"
+            known[label] += 1
+            # The same tool may lead to a record with other arguments.
+            label = label if known[label] == 1 else f"{label}:{known[label]}"
+            settled = forbidden_write(check, self.contract, access)
+            yield Case(f"{check.id}[{label}]", check, revision, question, settled=settled)
+
     def _about(self, revision: Revision, operation: Operation, missing: str | None) -> Iterator[Case]:
         check = self.check
-        if check.scopes is ScopeChoice.NONE and not operation.scopes:
+        scopeless = (ScopeChoice.NONE, ScopeChoice.UNRELATED, ScopeChoice.SUPERSET)
+        if check.scopes in scopeless and not operation.scopes and check.over is not Axis.FREE_OPERATIONS:
             return
         settled = None
+        if Need.TOOL_CHALLENGE in check.needs and check.probe == "call" and operation.kind is not OperationKind.TOOL:
+            settled = f"a challenge in a tool result is no answer to a {operation.kind} request"
         if operation.effect is Effect.WRITE and not self.contract.policy.writes:
             settled = "the contract allows no writes (policy.writes = false)"
         base = self._base(revision, operation) if Need.CONTROL in check.needs else None
@@ -261,7 +209,8 @@ class _Expansion:
         return replace(question, token=self.check.twin, variant=variant or None, carrier="bearer", tries=1)
 
     def _base(self, revision: Revision, operation: Operation, *, principal_scopes: bool = False) -> Base:
-        exact = self.check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES) and not principal_scopes
+        every = (Axis.OPERATIONS, Axis.MISSING_SCOPES, Axis.IMPLIED_SCOPES)
+        exact = self.check.over in every and not principal_scopes
         return Base(
             Question(
                 "call",
@@ -289,7 +238,9 @@ class _Expansion:
             yield [], common
             return
         for word in check.variants or ("",):
-            if check.probe == "method" and not _method_exists(word, revision):
+            if check.probe == "method" and not method_exists(word, revision):
+                continue
+            if check.probe == "bypass" and not bypass_asks(word, operation.kind, revision):
                 continue
             for token in check.tokens or ("none",):
                 for variant in self.variants(token) if token in DEFECTS else ("",):
@@ -309,33 +260,26 @@ class _Expansion:
             case ScopeChoice.NONE:
                 return frozenset()
             case ScopeChoice.MISSING:
-                every = {scope for each in operations(self.contract) for scope in each.scopes}
-                return frozenset(every - implying(self.contract, missing or ""))
+                return self._every() - implying(self.contract, missing or "")
+            case ScopeChoice.SUPERSET:
+                return self._every() | UNKNOWN_SCOPES
+            case ScopeChoice.BROADER:
+                broad = frozenset({missing or ""})
+                return broad | {one for one in operation.scopes if not satisfies(self.contract, broad, (one,))}
+            case ScopeChoice.UNRELATED:
+                return self._every().difference(*(implying(self.contract, one) for one in operation.scopes))
+
+    def _every(self) -> frozenset[str]:
+        """Every scope that an operation of the contract needs."""
+        return frozenset(scope for each in operations(self.contract) for scope in each.scopes)
+
+    def _broader(self, operation: Operation) -> set[str]:
+        """The scopes that imply one of an operation's, and are none of them."""
+        wider = set[str]().union(*(implying(self.contract, one) for one in operation.scopes))
+        return wider - set(operation.scopes)
 
 
-def _method_exists(word: str, revision: Revision) -> bool:
+def method_exists(word: str, revision: Revision) -> bool:
+    """Whether a revision has a method of the protocol."""
     gone = _STATEFUL_METHODS if revision.stateless else _STATELESS_METHODS
     return word not in gone
-
-
-def _anonymous(check: Check, revisions: tuple[Revision, ...]) -> Iterator[Case]:
-    """The cases of one check that need neither contract nor token."""
-    tokenless = not check.tokens or "none" in check.tokens
-    if Need.CONTROL in check.needs or not tokenless or check.carriers or check.probe in ("session_end", "parity"):
-        return
-    if check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES):
-        return
-    if not any(check.applies_to(revision) for revision in revisions):
-        return
-    if check.over is Axis.ONCE:
-        yield Case(check.id, check, None, Question(check.probe))
-        return
-    for revision in revisions:
-        if not _runs_on(check, revision, revisions, every_revision=False):
-            continue
-        common = Question(check.probe, revision=revision, operation=_ANONYMOUS)
-        for word in check.variants or ("",):
-            if check.probe == "method" and not _method_exists(word, revision):
-                continue
-            label = f"[{word}]" if word else ""
-            yield Case(f"{check.id}{label}", check, revision, replace(common, word=word))

@@ -1,0 +1,83 @@
+"""Commands over reports that were written before: merge the shards of a run, render one in another format."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from mcp_auth_contract.runner import Report
+
+__all__ = ["report_app"]
+
+report_app = typer.Typer(help="Merge the shards of a run, or render a JSON report.", no_args_is_help=True)
+
+Json = Annotated[Path | None, typer.Option("--json", help="Write the JSON report (version 1) here; - for stdout.")]
+Junit = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML here.")]
+Markdown = Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown here.")]
+Summary = Annotated[
+    Path | None,
+    typer.Option("--summary", help="Add the Markdown report to this file, as a job summary; - for stdout."),
+]
+Annotations = Annotated[
+    str | None,
+    typer.Option("--annotations", metavar="github", help="Print annotations for this service after the report."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the gate's decision only.")]
+
+
+@report_app.command()
+def merge(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="The JSON report of each shard.")],
+    json: Json = None,
+    junit: Junit = None,
+    markdown: Markdown = None,
+    summary: Summary = None,
+    annotations: Annotations = None,
+    quiet: Quiet = False,
+) -> None:
+    """Join the reports of all shards of a run, and decide over them; the exit code is the gate's."""
+    from mcp_auth_contract.catalogue import load_builtin
+    from mcp_auth_contract.cli.outputs import Outputs, demand_writable, write
+    from mcp_auth_contract.execute.merging import merge_shards
+
+    outputs = Outputs(json, junit, markdown, summary, annotations=_github(annotations), quiet=quiet)
+    demand_writable(outputs)
+    order = [check.id for check in load_builtin()]
+    merged = merge_shards([(str(file), _read(file)) for file in files], order)
+    raise typer.Exit(write(merged, outputs))
+
+
+@report_app.command()
+def render(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A JSON report.")],
+    junit: Junit = None,
+    markdown: Markdown = None,
+    summary: Summary = None,
+    annotations: Annotations = None,
+    quiet: Quiet = False,
+) -> None:
+    """Print a JSON report as text, or write it in other formats; the exit code is 0 whatever it says."""
+    from mcp_auth_contract.cli.outputs import Outputs, demand_writable, write
+
+    outputs = Outputs(None, junit, markdown, summary, annotations=_github(annotations), quiet=quiet)
+    demand_writable(outputs)
+    write(_read(file), outputs)
+
+
+def _github(word: str | None) -> bool:
+    if word not in (None, "github"):
+        raise typer.BadParameter(f'"{word}": write github', param_hint="--annotations")
+    return word is not None
+
+
+def _read(file: Path) -> "Report":
+    from mcp_auth_contract.catalogue import load_builtin
+    from mcp_auth_contract.errors import UsageError
+    from mcp_auth_contract.reports.reading import read_report
+
+    try:
+        text = file.read_bytes()
+    except OSError as fault:
+        raise UsageError(f"{file}: cannot be read: {fault.strerror}") from None
+    return read_report(text, str(file), load_builtin())

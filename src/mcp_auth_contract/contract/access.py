@@ -1,0 +1,218 @@
+"""Who asks for whose records, and on which way: the isolation matrix of a contract, known before anything is sent."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from mcp_auth_contract.contract.models import Contract, Handle, Record, RecordPath
+from mcp_auth_contract.contract.operations import Operation, operations, principal_for, satisfies
+from mcp_auth_contract.model import OperationKind
+
+__all__ = ["Access", "Ways", "accesses", "handle_calls", "no_access", "operation_of", "tool_call"]
+
+
+class Ways(StrEnum):
+    """Which calls of the matrix are meant."""
+
+    READS = "reads"
+    """Somebody who is no reader reads one record."""
+    LISTS = "lists"
+    """Somebody who is no reader lists, searches or exports records."""
+    UNSHARED = "unshared"
+    """The same, by an id that the principal has no record of."""
+    READERS = "readers"
+    """A reader who is not the owner reads one record."""
+    WRITES = "writes"
+    """Somebody who is not the owner changes one record."""
+    KEYED = "keyed"
+    """The same, by a tool that takes an idempotency key."""
+    CURSORS = "cursors"
+    """Somebody uses another's page token."""
+    HANDLES = "handles"
+    """Somebody uses another's handle."""
+    TASKS = "tasks"
+    """Somebody who is no reader asks for the task in which the owner reads one record."""
+    STATES = "states"
+    """Somebody goes on with a call that another began (`requestState`)."""
+    OWN_STATES = "own_states"
+    """Somebody goes on with the own call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A principal who takes a way to a record of `owner`. `record` is empty where no single one is meant.
+
+    `scopes` are those of the principal's token: None for their own, where these open the way; else their own and what
+    the way needs besides, for isolation must not be hidden by a missing scope.
+    """
+
+    record: str
+    owner: str
+    principal: str
+    operation: Operation
+    scopes: frozenset[str] | None = None
+
+
+def operation_of(contract: Contract, path: RecordPath) -> Operation:
+    """Return the call that a path to a record makes: what is declared, with the arguments of the path."""
+    if path.kind is OperationKind.RESOURCE:
+        resource = contract.resource_for(path.name)
+        return Operation(path.kind, path.name, () if resource is None else resource.required_scopes)
+    declared = next(one for one in operations(contract) if (one.kind, one.name) == (path.kind, path.name))
+    return declared.calling(declared.arguments if path.arguments is None else path.arguments)
+
+
+def tool_call(contract: Contract, tool: str, arguments: Mapping[str, Any] | None = None) -> Operation:
+    """Return the call of a declared tool, with other arguments than those declared where some are given."""
+    declared = next(one for one in operations(contract) if (one.kind, one.name) == (OperationKind.TOOL, tool))
+    return declared if arguments is None else declared.calling(arguments)
+
+
+def handle_calls(contract: Contract, handle: Handle) -> tuple[Operation, Operation]:
+    """Return the call that makes a handle, and the one that takes it, as it is declared."""
+    return tool_call(contract, handle.tool, handle.arguments), tool_call(contract, handle.user)
+
+
+def accesses(contract: Contract, ways: Ways) -> tuple[Access, ...]:
+    """Return the calls of one part of the matrix, in the order of the contract."""
+    return tuple(dict.fromkeys(_PARTS[ways](contract)))
+
+
+def no_access(contract: Contract, ways: Ways) -> str:
+    """Return why a part of the matrix is empty, for a contract where it is."""
+    if ways is Ways.CURSORS:
+        if not contract.cursors:
+            return "the contract declares no cursors"
+        return "the contract has no two principals whose pages could be mixed up"
+    if ways is Ways.HANDLES and not contract.handles:
+        return "the contract declares no handles"
+    if ways in (Ways.STATES, Ways.OWN_STATES) and not contract.inputs:
+        return "the contract names no tool that asks for input"
+    if ways in (Ways.HANDLES, Ways.STATES, Ways.OWN_STATES):
+        return "the contract has no two principals who could be mixed up"
+    if not contract.records:
+        return "the contract declares no records"
+    if ways is Ways.READERS:
+        return "no record has readers besides its owner"
+    if ways is Ways.KEYED:
+        return "no record is written by a tool with an idempotency key"
+    if ways is Ways.TASKS and all(key != Ways.READS or path.tool is None for _, key, path in contract.paths()):
+        return "no record of the contract is read by a tool"
+    if ways in (Ways.UNSHARED, Ways.TASKS):
+        return no_access(contract, Ways.READS)
+    if not any(key == ways for _, key, _ in contract.paths()):
+        return f"no record of the contract has {ways}"
+    return "every principal of the contract may do so"
+
+
+def _foreign(ways: Ways) -> Callable[[Contract], Iterator[Access]]:
+    def found(contract: Contract) -> Iterator[Access]:
+        for record, key, path in contract.paths():
+            if key == ways:
+                for principal in contract.principals:
+                    if not record.may_read(principal):
+                        yield _access(contract, record, path, principal)
+
+    return found
+
+
+def _unshared(contract: Contract) -> Iterator[Access]:
+    for access in _PARTS[Ways.READS](contract):
+        own = [record for record in contract.records if record.may_read(access.principal)]
+        if all(operation_of(contract, path) != access.operation for record in own for path in record.reads):
+            yield access
+
+
+def _readers(contract: Contract) -> Iterator[Access]:
+    for record, key, path in contract.paths():
+        if key == Ways.READS:
+            for principal in record.readers:
+                # What a reader's scopes do not open, a reader may not do.
+                access = _access(contract, record, path, principal)
+                if principal != record.owner and access.scopes is None:
+                    yield access
+
+
+def _keyed(contract: Contract) -> Iterator[Access]:
+    keyed = {tool.name for tool in contract.tools if tool.idempotency is not None}
+    return (access for access in _PARTS[Ways.WRITES](contract) if access.operation.name in keyed)
+
+
+def _cursors(contract: Contract) -> Iterator[Access]:
+    for cursor in contract.cursors:
+        operation = tool_call(contract, cursor.tool)
+        for owner, holder in contract.principals.items():
+            if not satisfies(contract, frozenset(holder.scopes), operation.scopes):
+                continue
+            for principal in contract.principals:
+                if principal != owner and not _same_data(contract, owner, principal):
+                    scopes = _scopes(contract, principal, operation.scopes)
+                    yield Access("", owner, principal, operation, scopes)
+
+
+def _handles(contract: Contract) -> Iterator[Access]:
+    for handle in contract.handles:
+        made, used = handle_calls(contract, handle)
+        needed = tuple(dict.fromkeys((*made.scopes, *used.scopes)))
+        able = [name for name, one in contract.principals.items() if satisfies(contract, frozenset(one.scopes), needed)]
+        likely = principal_for(contract, made)
+        if able:
+            yield from _others(contract, likely if likely in able else able[0], made, needed)
+
+
+def _tasks(contract: Contract) -> Iterator[Access]:
+    return (access for access in _PARTS[Ways.READS](contract) if access.operation.kind is OperationKind.TOOL)
+
+
+def _states(contract: Contract) -> Iterator[Access]:
+    for asking in contract.inputs:
+        operation = tool_call(contract, asking.tool)
+        yield from _others(contract, principal_for(contract, operation), operation, operation.scopes)
+
+
+def _own_states(contract: Contract) -> Iterator[Access]:
+    for asking in contract.inputs:
+        operation = tool_call(contract, asking.tool)
+        owner = principal_for(contract, operation)
+        yield Access("", owner, owner, operation)
+
+
+def _others(contract: Contract, owner: str, operation: Operation, needed: tuple[str, ...]) -> Iterator[Access]:
+    for principal in contract.principals:
+        if principal != owner and not _same_data(contract, owner, principal):
+            yield Access("", owner, principal, operation, _scopes(contract, principal, needed))
+
+
+def _same_data(contract: Contract, owner: str, principal: str) -> bool:
+    """Tell whether a principal may see whatever the owner sees, or is the same user in the server's eyes."""
+    one, other = contract.principals[owner], contract.principals[principal]
+    if (one.subject, one.tenant) == (other.subject, other.tenant):
+        return True
+    own = [record for record in contract.records if record.owner == owner]
+    return bool(own) and all(record.may_read(principal) for record in own)
+
+
+def _access(contract: Contract, record: Record, path: RecordPath, principal: str) -> Access:
+    operation = operation_of(contract, path)
+    return Access(record.name, record.owner, principal, operation, _scopes(contract, principal, operation.scopes))
+
+
+def _scopes(contract: Contract, principal: str, needed: tuple[str, ...]) -> frozenset[str] | None:
+    own = frozenset(contract.principals[principal].scopes)
+    return None if satisfies(contract, own, needed) else own | frozenset(needed)
+
+
+_PARTS: Mapping[Ways, Callable[[Contract], Iterator[Access]]] = {
+    Ways.READS: _foreign(Ways.READS),
+    Ways.LISTS: _foreign(Ways.LISTS),
+    Ways.WRITES: _foreign(Ways.WRITES),
+    Ways.UNSHARED: _unshared,
+    Ways.READERS: _readers,
+    Ways.KEYED: _keyed,
+    Ways.CURSORS: _cursors,
+    Ways.HANDLES: _handles,
+    Ways.TASKS: _tasks,
+    Ways.STATES: _states,
+    Ways.OWN_STATES: _own_states,
+}

@@ -1,0 +1,75 @@
+"""What a server's metadata says to somebody who has no contract of it (RFC 9728, RFC 8414)."""
+
+from dataclasses import dataclass
+
+from mcp_auth_contract.contract import Operation
+from mcp_auth_contract.drafting import is_scope
+from mcp_auth_contract.execute.carrying import EVERY_REVISION
+from mcp_auth_contract.model import OperationKind, Revision
+from mcp_auth_contract.observations import JsonObject, challenge_scopes
+from mcp_auth_contract.probes import Bench, Question
+from mcp_auth_contract.probes.documents import ask_authorization_servers, ask_resource_metadata
+from mcp_auth_contract.wire import Conversation
+
+__all__ = ["Metadata", "discover"]
+
+_MOST_SCOPES = 50
+_MOST_ISSUERS = 5
+_LONGEST_RESOURCE = 500
+_ABOUT_SIGN_IN = frozenset({"address", "email", "offline_access", "openid", "phone", "profile"})
+"""Scopes of an authorization server's own (OpenID Connect Core, sections 5.4 and 11), which guard no tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What discovery shows: the resource's name for itself, its authorization servers, scopes and their source.
+
+    `refused` is whether a request without a token got 401.
+    """
+
+    resource: str | None
+    issuers: tuple[str, ...]
+    scopes: tuple[str, ...]
+    scopes_from: str
+    refused: bool
+
+
+async def discover(conversation: Conversation, revisions: tuple[Revision, ...]) -> Metadata:
+    """Read the metadata of an endpoint; scopes come from it, its challenge, or its authorization servers."""
+    listing = Operation(OperationKind.TOOL, "tools/list")
+    bench = Bench(conversation, conversation.endpoint, revisions or EVERY_REVISION, control=listing)
+    observed = await ask_resource_metadata(Question("resource_metadata"), bench)
+    value: JsonObject = observed.best.value or {} if observed.best is not None else {}
+    resource, named = value.get("resource"), value.get("authorization_servers")
+    issuers = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
+    scopes, scopes_from = _scopes(value.get("scopes_supported")), "scopes_supported of its metadata names"
+    if not scopes and observed.challenge is not None:
+        scopes, scopes_from = tuple(sorted(challenge_scopes(observed.challenge) or ())), "its challenge names"
+    if not scopes and issuers:
+        scopes, scopes_from = await _offered(bench), "its authorization server offers"
+    return Metadata(
+        resource if isinstance(resource, str) and _is_audience(resource) else None,
+        tuple(issuers[:_MOST_ISSUERS]),
+        scopes[:_MOST_SCOPES],
+        scopes_from if scopes else "",
+        observed.challenge is not None,
+    )
+
+
+async def _offered(bench: Bench) -> tuple[str, ...]:
+    """Return the scopes in the metadata of the authorization servers, but those that are about signing in."""
+    servers = (await ask_authorization_servers(Question("authorization_servers"), bench)).servers
+    listed = [one.best.value.get("scopes_supported") for one in servers if one.best and one.best.value]
+    every = (scope for scopes in listed for scope in _scopes(scopes) if scope not in _ABOUT_SIGN_IN)
+    return tuple(dict.fromkeys(every))
+
+
+def _scopes(listed: object) -> tuple[str, ...]:
+    words = [one for one in listed if is_scope(one)] if isinstance(listed, list) else []
+    return tuple(dict.fromkeys(words))[:_MOST_SCOPES]
+
+
+def _is_audience(resource: str) -> bool:
+    """Whether a contract takes it for `target.resource` (RFC 8707 section 2)."""
+    absolute = ":" in resource and resource.isascii() and resource.isprintable()
+    return absolute and len(resource) <= _LONGEST_RESOURCE and not set(resource) & {" ", "#", "$"}

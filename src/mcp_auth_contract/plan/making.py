@@ -1,0 +1,82 @@
+"""Plans of whole runs: with a contract, and of a server that nothing is known of."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from mcp_auth_contract.catalogue import Axis, Check, Need
+from mcp_auth_contract.contract import Contract, Operation
+from mcp_auth_contract.model import OperationKind, Revision
+from mcp_auth_contract.plan.case import Case, Plan
+from mcp_auth_contract.plan.expansion import Expansion, method_exists, runs_on
+from mcp_auth_contract.plan.selection import Selection
+from mcp_auth_contract.probes import Question
+from mcp_auth_contract.tokens.defects import DEFECTS
+
+__all__ = ["make_anonymous_plan", "make_plan"]
+
+_ANONYMOUS = Operation(kind=OperationKind.TOOL, name="tools/list")
+
+
+def make_plan(
+    checks: Sequence[Check],
+    contract: Contract,
+    revisions: Sequence[Revision],
+    *,
+    selection: Selection | None = None,
+    every_revision: bool = False,
+    variants: Callable[[str], Sequence[str]] | None = None,
+) -> Plan:
+    """Expand the checks over a contract.
+
+    The whole catalogue runs on the first of the revisions; on each other one what the revision changes, plus the core
+    checks, so that no era is a side door (`every_revision`: everything on each). `variants` names the variants of a
+    defect that make a difference for this contract, ("",) for a defect of a single form; default: all there are.
+    """
+    named = variants or (lambda defect: DEFECTS[defect].variants or ("",))
+    cases = [
+        case for check in checks for case in Expansion(check, contract, tuple(revisions), every_revision, named).cases()
+    ]
+    return _selected(cases, tuple(revisions), selection)
+
+
+def make_anonymous_plan(
+    checks: Sequence[Check], revisions: Sequence[Revision], *, selection: Selection | None = None
+) -> Plan:
+    """Plan what can be asked of any server without a contract and without a token."""
+    cases = [case for check in checks for case in _anonymous(check, tuple(revisions))]
+    return _selected(cases, tuple(revisions), selection)
+
+
+def _selected(cases: list[Case], revisions: tuple[Revision, ...], selection: Selection | None) -> Plan:
+    chosen = selection or Selection()
+    chosen.demand_known(cases)
+    admitted: list[Case] = []
+    left_out: list[Case] = []
+    for case in cases:
+        (admitted if chosen.admits(case) else left_out).append(case)
+    return Plan(tuple(admitted), revisions, tuple(left_out))
+
+
+def _anonymous(check: Check, revisions: tuple[Revision, ...]) -> Iterator[Case]:
+    """The cases of one check that need neither contract nor token."""
+    if Need.TOOL_CHALLENGE in check.needs:  # nothing says whether the server challenges in results
+        return
+    tokenless = not check.tokens or "none" in check.tokens
+    if Need.CONTROL in check.needs or not tokenless or check.carriers or check.probe in ("session_end", "parity"):
+        return
+    if check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES, Axis.RECORDS):
+        return
+    if not any(check.applies_to(revision) for revision in revisions):
+        return
+    if check.over is Axis.ONCE:
+        yield Case(check.id, check, None, Question(check.probe))
+        return
+    for revision in revisions:
+        if not runs_on(check, revision, revisions, every_revision=False):
+            continue
+        common = Question(check.probe, revision=revision, operation=_ANONYMOUS)
+        for word in check.variants or ("",):
+            if check.probe == "method" and not method_exists(word, revision):
+                continue
+            label = f"[{word}]" if word else ""
+            yield Case(f"{check.id}{label}", check, revision, replace(common, word=word))

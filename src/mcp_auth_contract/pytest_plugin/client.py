@@ -1,0 +1,254 @@
+"""A raw MCP client for people's own tests: it says what was answered, and repairs nothing."""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from mcp_auth_contract.clock import RealTime
+from mcp_auth_contract.contract import Contract
+from mcp_auth_contract.execute.targets import started
+from mcp_auth_contract.model import OperationKind, Revision
+from mcp_auth_contract.oauth import Challenges
+from mcp_auth_contract.observations import Accepted, Answer, read
+from mcp_auth_contract.pytest_plugin.minting import Mint
+from mcp_auth_contract.pytest_plugin.portal import Portal
+from mcp_auth_contract.target import LoadedApp, lifespan, loaded
+from mcp_auth_contract.wire import (
+    AsgiApp,
+    Call,
+    Conversation,
+    Handshake,
+    HeaderPair,
+    HttpDoor,
+    InsideTransport,
+    Redactor,
+    detect_revisions,
+    operation_call,
+    request,
+    resolver_inside,
+)
+
+__all__ = ["Client", "Connect", "Reply", "Server", "running"]
+
+_ASSUMED = Revision.R2025_11_25
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back for one request. The helpers `assert_refused` and `assert_accepted` take it as it is."""
+
+    answer: Answer
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status; None when there was no HTTP answer."""
+        return self.answer.status
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The header fields, names in lower case; of a repeated field the lines joined by commas."""
+        joined: dict[str, str] = {}
+        for name, value in self.answer.headers:
+            joined[name] = f"{joined[name]}, {value}" if name in joined else value
+        return joined
+
+    @property
+    def result(self) -> Mapping[str, Any] | None:
+        """The JSON-RPC result; None for an error and for an answer without one."""
+        value = (self.answer.reply or {}).get("result")
+        return value if isinstance(value, Mapping) else None
+
+    @property
+    def error(self) -> Mapping[str, Any] | None:
+        """The JSON-RPC error, if there is one."""
+        value = (self.answer.reply or {}).get("error")
+        return value if isinstance(value, Mapping) else None
+
+    @property
+    def text(self) -> str:
+        """The body."""
+        return self.answer.text
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the call had its effect: a result, and not one with `isError`."""
+        return isinstance(read(self.answer), Accepted)
+
+    @property
+    def challenges(self) -> Challenges:
+        """The challenges of all WWW-Authenticate lines."""
+        return self.answer.challenges
+
+
+@dataclass(slots=True)
+class Server:
+    """A server that is up, and how to talk to it from tests."""
+
+    portal: Portal
+    door: HttpDoor = field(repr=False)
+    endpoint: str
+    redactor: Redactor = field(repr=False)
+    revisions: tuple[Revision, ...] = ()
+
+    def revision(self, credentials: tuple[HeaderPair, ...]) -> Revision:
+        """Return the newest revision that the server speaks, found out once with the first credentials."""
+        if not self.revisions:
+            detected = self.portal.run(detect_revisions(Conversation(self.door, self.endpoint), credentials))
+            self.revisions = detected.revisions
+        return self.revisions[0] if self.revisions else _ASSUMED
+
+
+class Client:
+    """Talks to the server as one principal, in one revision. A stateful revision shakes hands before its first call."""
+
+    def __init__(self, server: Server, token: str | None, revision: Revision | None = None) -> None:
+        self._server = server
+        self._credentials: tuple[HeaderPair, ...] = ()
+        if token is not None:
+            server.redactor.register(token, "token")
+            self._credentials = (("Authorization", f"Bearer {token}"),)
+        self._conversation = Conversation(server.door, server.endpoint)
+        self._revision = revision
+        self._handshake: Handshake | None = None
+
+    @property
+    def revision(self) -> Revision:
+        """The MCP revision that it speaks."""
+        if self._revision is None:
+            self._revision = self._server.revision(self._credentials)
+        return self._revision
+
+    def tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> Reply:
+        """Call a tool."""
+        return self._send(operation_call(OperationKind.TOOL, name, arguments or {}))
+
+    def resource(self, uri: str) -> Reply:
+        """Read a resource."""
+        return self._send(operation_call(OperationKind.RESOURCE, uri, {}))
+
+    def prompt(self, name: str, arguments: Mapping[str, Any] | None = None) -> Reply:
+        """Get a prompt."""
+        return self._send(operation_call(OperationKind.PROMPT, name, arguments or {}))
+
+    def request(self, method: str, params: Mapping[str, Any] | None = None) -> Reply:
+        """Send any request, as `tools/list`."""
+        return self._send(Call(method, params or {}))
+
+    def fetch(self, url: str) -> Reply:
+        """GET a document without credentials, as the metadata of the resource; a path is one of the server's."""
+        parts = urlsplit(self._server.endpoint)
+        there = f"{parts.scheme}://{parts.netloc}{url}" if url.startswith("/") else url
+        return Reply(self._server.portal.run(self._server.door.fetch(there, accept="application/json")))
+
+    def close(self) -> None:
+        """End the session, if there is one."""
+        shaken, self._handshake = self._handshake, None
+        if shaken is not None:
+            self._server.portal.run(self._conversation.close_session(shaken, self._credentials))
+
+    def _send(self, call: Call) -> Reply:
+        revision, portal = self.revision, self._server.portal
+        if not revision.stateless and self._handshake is None:
+            shaken = portal.run(self._conversation.open_session(revision, self._credentials))
+            if not shaken.open:  # refused at the door: that is the answer to whatever was asked
+                return Reply(shaken.answer)
+            self._handshake = shaken
+        session = None if self._handshake is None else self._handshake.session
+        spoken = revision if self._handshake is None else self._handshake.revision
+        message = request(spoken, call, next(self._conversation.ids), session=session)
+        return Reply(portal.run(self._conversation.send(message, self._credentials)))
+
+
+class Connect:
+    """Makes clients of one server; call it with the principal that a client speaks for."""
+
+    def __init__(self, server: Server, mint: Callable[[], Mint]) -> None:
+        self._server = server
+        self._mint = mint
+        self._clients: list[Client] = []
+
+    def __call__(
+        self,
+        who: str | Mapping[str, object] | None = None,
+        *,
+        token: str | None = None,
+        anonymous: bool = False,
+        defect: str | None = None,
+        variant: str | None = None,
+        scopes: Iterable[str] | None = None,
+        revision: str | None = None,
+    ) -> Client:
+        """Return a client with a token for `who`, minted as `mcp_mint` does; or with this `token`, or none at all.
+
+        `revision` is an MCP revision, by default the newest that the server speaks.
+        """
+        if token is None and not anonymous:
+            token = self._mint()(who, defect=defect, variant=variant, scopes=scopes)
+        client = Client(self._server, None if anonymous else token, None if revision is None else Revision(revision))
+        self._clients.append(client)
+        return client
+
+    def close(self) -> None:
+        """End all sessions."""
+        for client in self._clients:
+            client.close()
+
+
+@contextmanager
+def running(contract: Contract, app: AsgiApp | None = None, ca_files: tuple[str, ...] = ()) -> Iterator[Server]:
+    """Start the server of a resolved contract, or `app` in its place, and yield it until the block ends.
+
+    Raises ContractError and Unreachable as a run does.
+    """
+    redactor = Redactor()
+    with Portal() as portal:
+        door = portal.enter(_reached(contract, app, redactor, ca_files))
+        yield Server(portal, door, contract.target.endpoint, redactor, contract.target.revisions)
+
+
+@asynccontextmanager
+async def _reached(
+    contract: Contract, app: AsgiApp | None, redactor: Redactor, ca_files: tuple[str, ...]
+) -> AsyncIterator[HttpDoor]:
+    target = contract.target
+    trusted = [*ca_files, *([target.ca_file] if target.ca_file else [])]
+    if app is None and target.app is None:
+        async with (
+            started(contract, redactor, RealTime().left),
+            HttpDoor(
+                target.endpoint, redactor=redactor, headers=tuple(target.headers.items()), ca_files=trusted
+            ) as door,
+        ):
+            yield door
+        return
+    with _application(contract, app, redactor) as ready:
+        async with (
+            lifespan(ready, label=contract.label, redact=redactor.redact),
+            HttpDoor(
+                target.endpoint,
+                redactor=redactor,
+                headers=tuple(target.headers.items()),
+                ca_files=trusted,
+                transport=InsideTransport(ready.app, state=ready.state),
+                resolve=resolver_inside(urlsplit(target.endpoint).hostname or ""),
+            ) as door,
+        ):
+            yield door
+
+
+@contextmanager
+def _application(contract: Contract, app: AsgiApp | None, redactor: Redactor) -> Iterator[LoadedApp]:
+    if app is not None:
+        yield LoadedApp(app)
+        return
+    with loaded(
+        contract.target.app or "",
+        folder=contract.folder,
+        env=contract.target.env,
+        label=contract.label,
+        redact=redactor.redact,
+        keep_output=False,
+    ) as ready:
+        yield ready

@@ -1,0 +1,131 @@
+"""Reading a JSON report back, so that it can be rendered and merged."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pydantic import ValidationError
+
+from mcp_auth_contract.catalogue import FAMILIES, Check
+from mcp_auth_contract.citations import CITATIONS
+from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
+from mcp_auth_contract.reports.json_v1 import ReportV1, ResultV1
+from mcp_auth_contract.runner.result import ControlSeen, Coverage, Gate, Report, Result, TargetSeen
+from mcp_auth_contract.runner.sharding import ShardSeen
+from mcp_auth_contract.runner.waiver import Waiver
+
+__all__ = ["read_report"]
+
+
+def read_report(text: str | bytes, name: str, checks: Sequence[Check] = ()) -> Report:
+    """Return the report that a JSON text of version 1 tells; members that this kit does not know are passed over.
+
+    The catalogue gives what JSON leaves out (why a check matters). Raises UsageError, naming the file and the place,
+    for anything that is no such report.
+    """
+    try:
+        told = ReportV1.model_validate_json(text)
+        return _report(told, {check.id: check for check in checks})
+    except ValidationError as fault:
+        first = fault.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the text"
+        raise UsageError(f"{name}: no JSON report of version 1: {place}: {first['msg']}") from None
+    except ValueError as fault:
+        raise UsageError(f"{name}: no JSON report of version 1: {fault}") from None
+
+
+def _report(told: ReportV1, known: Mapping[str, Check]) -> Report:
+    target = told.target
+    waivers = tuple(
+        Waiver(one.file, one.number, one.check, one.case, one.reason, one.owner, one.expires, one.judged)
+        for one in told.waivers
+    )
+    return Report(
+        kit_version=told.kit.version,
+        contract=told.contract,
+        target=TargetSeen(
+            target.url,
+            target.resource,
+            tuple(Revision(one) for one in target.revisions),
+            target.server.name,
+            target.server.version,
+        ),
+        started=told.started,
+        duration_s=told.duration_s,
+        results=tuple(_result(one, known, waivers) for one in told.results),
+        gate=Gate(
+            told.gate.open,
+            told.gate.exit_code,
+            tuple(told.gate.reasons),
+            tuple(Level(one) for one in told.gate.binding),
+            tuple(told.gate.stale),
+        ),
+        controls=tuple(
+            ControlSeen(one.operation, one.principal, Revision(one.revision), one.held, one.observed)
+            for one in told.controls
+        ),
+        exchanges=told.exchanges,
+        interrupted=told.interrupted,
+        notes=tuple(told.notes),
+        options=tuple(told.options),
+        coverage=tuple(Coverage(one.kind, one.listed, one.covered, tuple(one.missing)) for one in told.coverage),
+        requests=told.requests,
+        waivers=waivers,
+        shard=None if told.shard is None else ShardSeen(told.shard.index, told.shard.of, told.shard.plan),
+    )
+
+
+def _result(told: ResultV1, known: Mapping[str, Check], waivers: Sequence[Waiver]) -> Result:
+    waived = None
+    if told.waived is not None:
+        said = (told.waived.reason, told.waived.owner, told.waived.expires)
+        alike = [one for one in waivers if (one.reason, one.owner, one.expires) == said]
+        covering = [one for one in alike if one.case == told.case] or [one for one in alike if one.check == told.check]
+        if not covering:
+            message = f"{told.case}: waived by a waiver that the report does not list"
+            raise ValueError(message)
+        waived = covering[0]
+    return Result(
+        told.case,
+        _check(told, known.get(told.check)),
+        Revision(told.revision) if told.revision is not None else None,
+        _outcome(told),
+        tuple(told.evidence),
+        told.reproduce,
+        waived,
+    )
+
+
+def _outcome(told: ResultV1) -> Outcome:
+    match told.outcome:
+        case "pass":
+            return Pass(told.advice)
+        case "fail":
+            return Fail(told.expected or "", told.observed or "", Impact(told.impact))
+        case "inconclusive":
+            return Inconclusive(told.reason or "")
+        case "not_applicable":
+            return NotApplicable(told.reason or "")
+        case "error":
+            return Error(told.reason or "")
+
+
+def _check(told: ResultV1, known: Check | None) -> Check:
+    """The check as the report tells it; only what the report leaves out comes from the catalogue."""
+    cites = tuple(one.key for one in told.citations if one.key in CITATIONS)
+    if known is not None:
+        return replace(known, title=told.title, level=Level(told.level), cites=cites, remedy=told.remedy)
+    family = next((one for one in FAMILIES if told.check.startswith(f"{one}-")), told.check.split("-", 1)[0])
+    return Check(
+        id=told.check,
+        family=family,
+        title=told.title,
+        level=Level(told.level),
+        impact=Impact(told.impact),
+        cites=cites,
+        requirements=(),
+        probe="",
+        judge="",
+        why="",
+        remedy=told.remedy,
+    )

@@ -1,0 +1,228 @@
+"""The fine points of the judges of sessions."""
+
+from dataclasses import replace
+
+import pytest
+
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
+from mcp_auth_contract.observations import Answer, CacheScopeObserved, SessionObserved
+from unit.judges.literals import answer, facts, html, judged, login_redirect, result
+from unit.judges.session_literals import RANDOM, cached, ids, listed, scene, stream
+
+CANARY = "alice-canary"
+KNOWN = facts(canaries=frozenset({CANARY}))
+SESSION_JUDGES = (
+    "session_ended_404",
+    "session_guarded",
+    "session_header_ignored",
+    "session_missing_id",
+    "session_serves_owner",
+    "session_serves_owner_or_advice",
+    "session_unknown_id",
+)
+
+
+def own() -> Answer:
+    return result(of=CANARY)
+
+
+def deleted(status: int) -> Answer:
+    return replace(answer(status), method="DELETE")
+
+
+@pytest.mark.parametrize("name", SESSION_JUDGES)
+def test_a_scene_that_cannot_be_played_is_not_applicable(name: str) -> None:
+    assert judged(name, scene(absent="the server keeps no sessions")) == NotApplicable("the server keeps no sessions")
+
+
+@pytest.mark.parametrize("name", SESSION_JUDGES)
+@pytest.mark.parametrize("silent", [answer(None), answer(429)], ids=["no answer", "rate limit"])
+def test_a_step_without_an_answer_proves_nothing(name: str, silent: Answer) -> None:
+    assert isinstance(judged(name, scene(("owner", own()), ("good", silent))), Inconclusive)
+    assert isinstance(judged(name, SessionObserved("scene")), Inconclusive)
+
+
+@pytest.mark.parametrize("name", SESSION_JUDGES)
+def test_an_owner_who_is_not_served_proves_nothing(name: str) -> None:
+    assert isinstance(judged(name, scene(("owner", answer(500)), ("gone", answer(404)))), Inconclusive)
+
+
+def guarded(*steps: tuple[str, Answer]) -> object:
+    return judged("session_guarded", scene(("owner", own()), *steps), KNOWN)
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_an_intruder_may_be_refused_in_several_ways(status: int) -> None:
+    verdict = guarded(("intruder", answer(status)), ("after", own()))
+    assert isinstance(verdict, Pass)
+    assert (verdict.advice is not None) is (status == 401)
+
+
+def test_an_intruder_who_is_served_as_themselves_is_advice() -> None:
+    verdict = guarded(("intruder", result(of="bob")), ("after", own()))
+    assert isinstance(verdict, Pass)
+    assert verdict.advice is not None
+    assert "not bound" in verdict.advice
+
+
+@pytest.mark.parametrize("part", ["stranger", "intruder", "own"])
+def test_the_owners_record_reaches_nobody_else_whatever_the_status(part: str) -> None:
+    for leaking in (replace(answer(404), text=CANARY), stream(f"data: {CANARY}\n\n")):
+        assert isinstance(guarded((part, leaking)), Fail)
+
+
+def test_a_served_intruder_says_nothing_where_no_record_would_show() -> None:
+    served = scene(("owner", result()), ("intruder", result()), ("after", result()))
+    assert isinstance(judged("session_guarded", served), NotApplicable)
+    assert isinstance(judged("session_guarded", served, KNOWN), NotApplicable)
+
+
+def test_a_silent_stream_counts_only_beside_the_owners_that_speaks() -> None:
+    quiet, spoken = stream(": nothing\n\n"), stream(f"data: {CANARY}\n\n")
+    assert isinstance(guarded(("witness", quiet), ("own", quiet)), NotApplicable)
+    assert guarded(("witness", spoken), ("own", quiet)) == Pass()
+
+
+def test_without_a_stream_there_is_nothing_to_guard() -> None:
+    closed = replace(stream(status=405), stream=False)
+    assert isinstance(guarded(("stranger", closed), ("stranger", closed)), NotApplicable)
+
+
+def test_a_stream_that_opens_for_a_stranger_fails_even_empty() -> None:
+    verdict = guarded(("stranger", stream()))
+    assert isinstance(verdict, Fail)
+    assert "open event stream" in verdict.observed
+
+
+@pytest.mark.parametrize("page", [html(), replace(html(), method="GET"), login_redirect()])
+def test_a_login_page_gives_nothing_away(page: Answer) -> None:
+    assert guarded(("stranger", page), ("after", own())) == Pass()
+
+
+def test_a_record_that_comes_without_the_session_too_is_another_fault() -> None:
+    assert isinstance(guarded(("apart", own()), ("intruder", own())), Inconclusive)
+    assert isinstance(guarded(("apart", answer(403)), ("intruder", own())), Fail)
+
+
+def test_a_breakdown_is_a_matter_of_availability() -> None:
+    verdict = guarded(("intruder", answer(500)))
+    assert isinstance(verdict, Fail)
+    assert verdict.impact is Impact.AVAILABILITY
+
+
+def test_a_delete_that_is_answered_kindly_counts_by_what_comes_after() -> None:
+    kept = guarded(("stranger", deleted(204)), ("after", own()))
+    assert isinstance(kept, Pass)
+    assert kept.advice is not None
+    assert isinstance(guarded(("stranger", deleted(204)), ("after", answer(404))), Fail)
+    assert isinstance(guarded(("intruder", deleted(204)), ("after", answer(404))), Fail)
+    assert guarded(("intruder", deleted(405)), ("after", own())) == Pass()
+
+
+def test_a_session_that_its_owner_cannot_end_has_no_end() -> None:
+    kept = scene(("owner", own()), ("ended", deleted(405)), ("gone", own()))
+    assert isinstance(judged("session_ended_404", kept), NotApplicable)
+
+
+@pytest.mark.parametrize(("status", "kind"), [(404, Pass), (401, Pass), (400, Fail), (403, Fail), (500, Fail)])
+def test_an_ended_session_is_404_and_401_is_advice(status: int, kind: type) -> None:
+    over = scene(("owner", own()), ("ended", deleted(200)), ("gone", answer(status)))
+    verdict = judged("session_ended_404", over)
+    assert isinstance(verdict, kind)
+    assert not isinstance(verdict, Pass) or (verdict.advice is not None) is (status == 401)
+
+
+@pytest.mark.parametrize(("status", "advised"), [(404, False), (400, True), (401, True)])
+def test_an_unknown_id_may_be_refused_in_several_ways(status: int, advised: bool) -> None:
+    verdict = judged("session_unknown_id", scene(("owner", own()), ("unknown", answer(status))))
+    assert isinstance(verdict, Pass)
+    assert (verdict.advice is not None) is advised
+
+
+def test_a_call_without_an_id_may_be_served() -> None:
+    assert judged("session_missing_id", scene(("owner", own()), ("missing", own()))) == Pass()
+
+
+def test_the_stateless_era_hands_out_no_session() -> None:
+    minted = replace(result(), headers=(("mcp-session-id", "session#00000000"),))
+    assert isinstance(judged("session_header_ignored", scene(("good", minted))), Fail)
+
+
+@pytest.mark.parametrize(
+    "guessable",
+    [
+        ("a", "a", "b"),
+        ("7", "8", "9"),
+        ("sess-0009-x", "sess-000a-x", "sess-000b-x"),
+        ("1767225600123", "1767225600151", "1767225600180"),
+        ("1767225600123000000", "1767225600151000000", "1767225600180000000"),
+        ("18f3a2b4c5d60000", "18f3a2b4c9d60000", "18f3a2b4cfd60000"),
+    ],
+    ids=["repeated", "counted", "counted in hex", "milliseconds", "nanoseconds", "nanoseconds in hex"],
+)
+def test_ids_that_can_be_guessed_fail(guessable: tuple[str, ...]) -> None:
+    assert isinstance(judged("session_ids_unpredictable", ids(*guessable)), Fail)
+
+
+@pytest.mark.parametrize(
+    "legal",
+    [
+        RANDOM,
+        ("0190f3a2b4c57000a1b2c3d4e5f60718", "0190f3a2b4c97000c3d4e5f607182930", "0190f3a2b4d17000e5f6071829304152"),
+        (
+            "0190f3a2-b4c5-7000-a1b2-c3d4e5f60718",
+            "0190f3a2-b4c9-7000-c3d4-e5f607182930",
+            "0190f3a2-b4d1-7000-e5f6-071829304152",
+        ),
+        ("9f1c2ab47de88871", "03bb61f0a5c2d917", "c7d20e4418fa6b35"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzIjoxfQ.aaa1", "eyJhbGciOiJIUzI1NiJ9.eyJzIjoyfQ.b0b2", "eyJhbGciOiJIUzI1NiJ9.eyJzIjozfQ.c9"),
+    ],
+    ids=["random", "uuid7 in hex", "uuid7", "64 bits in hex", "signed"],
+)  # fmt: skip
+def test_ids_that_cannot_be_shown_to_be_weak_pass(legal: tuple[str, ...]) -> None:
+    assert judged("session_ids_unpredictable", ids(*legal)) == Pass()
+    assert judged("session_ids_visible_ascii", ids(*legal)) == Pass()
+
+
+@pytest.mark.parametrize("name", ["session_ids_unpredictable", "session_ids_visible_ascii"])
+def test_no_ids_are_no_sessions_or_no_observation(name: str) -> None:
+    assert isinstance(judged(name, ids()), NotApplicable)
+    assert isinstance(judged(name, ids(opened=answer(429))), Inconclusive)
+
+
+def test_an_id_is_not_shown() -> None:
+    assert "Zk3" not in repr(ids(*RANDOM))
+    verdict = judged("session_ids_visible_ascii", ids("se cret"))
+    assert isinstance(verdict, Fail)
+    assert "se cret" not in verdict.observed
+    assert "U+0020" in verdict.observed
+
+
+def test_lists_that_are_the_same_for_all_may_be_public() -> None:
+    assert judged("cache_scope_truthful", cached(listed("public", "a"), listed("public", "a"))) == Pass()
+
+
+def test_lists_that_differ_may_be_private() -> None:
+    assert judged("cache_scope_truthful", cached(listed("private", "a"), listed("private", "b"))) == Pass()
+
+
+def test_one_public_mark_among_different_results_is_enough() -> None:
+    assert isinstance(judged("cache_scope_truthful", cached(listed("private", "a"), listed("public", "b"))), Fail)
+
+
+def test_what_another_user_may_not_read_is_not_public() -> None:
+    denied = judged("cache_scope_truthful", cached(listed("public", "a"), answer(403)))
+    assert isinstance(denied, Fail)
+    assert judged("cache_scope_truthful", cached(listed("public", "a"), answer(401))) == Pass()
+
+
+def test_a_result_that_changes_by_itself_tells_nothing() -> None:
+    moving = cached(listed("public", "a"), listed("public", "b"), again=listed("public", "c"))
+    assert judged("cache_scope_truthful", moving) == Pass()
+
+
+def test_caches_need_two_users_and_answers() -> None:
+    pair = cached(listed("public", "a"), listed("public", "b"))
+    assert isinstance(judged("cache_scope_truthful", CacheScopeObserved(pair.marks[:1])), NotApplicable)
+    assert isinstance(judged("cache_scope_truthful", CacheScopeObserved(())), Inconclusive)
+    assert isinstance(judged("cache_scope_truthful", cached(answer(429), answer(200))), Inconclusive)
