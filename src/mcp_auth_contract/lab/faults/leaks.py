@@ -134,6 +134,12 @@ async def _session_for_put(incoming: Incoming, response: Response) -> Response:
     return response
 
 
+async def _session_for_weak(_incoming: Incoming, response: Response) -> Response:
+    if response.status_code == 403:
+        response.headers["mcp-session-id"] = "opened-before-it-was-allowed"
+    return response
+
+
 def _bare_without_scopes(behaviour: Behaviour) -> Behaviour:
     """Say nothing to a token that has no scope at all."""
     challenges = behaviour.challenges
@@ -183,6 +189,8 @@ FAULTS = (
           ("challenge-every-401-points",), edited(_pointing_elsewhere)),
     Fault("put-401-with-session", "The 401 to PUT hands out a session id.",
           ("session-id-in-refusals",), edited(_session_for_put)),
+    Fault("403-with-session", "Every 403 hands out a session id.",
+          ("session-id-in-refusals",), edited(_session_for_weak)),
     Fault("403-bare-without-scopes", "The 403 to a token without scopes says nothing.",
           ("scope-every-403-explained",), _bare_without_scopes),
 )  # fmt: skip
