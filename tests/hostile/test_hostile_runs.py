@@ -166,6 +166,7 @@ def test_a_server_that_answers_500_to_everything_proves_no_refusal(issuer: Embed
     nothing_rests_on_the_control(report)
     bypasses = [one.sentence for one in report.results if isinstance(one.outcome, Fail) and one.impact == "auth-bypass"]
     assert not bypasses
+    assert report.gate.exit_code == 3
 
 
 def test_a_server_that_accepts_everything_fails_as_a_bypass(issuer: EmbeddedIssuer) -> None:

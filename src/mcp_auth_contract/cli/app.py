@@ -141,7 +141,10 @@ def probe(
     jobs: Jobs = 4,
     quiet: Quiet = False,
 ) -> None:
-    """Look at any server without a contract and without a token: discovery, challenges, metadata, transport."""
+    """Look at any server, without contract or token.
+
+    Asks for discovery, challenges, metadata and transport.
+    """
     from mcp_auth_contract.cli.outputs import Outputs
     from mcp_auth_contract.cli.running import RunOptions, probe_and_report
 
@@ -183,7 +186,10 @@ def init(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing, also on a terminal.")] = False,
 ) -> None:
-    """Look at a server and write its contract, with a question at what only you can know."""
+    """Draft the contract of a server by looking at it.
+
+    What it shows is filled in; what only you can know is marked with a question.
+    """
     from mcp_auth_contract.cli.drafting import InitOptions, draft_contract
 
     options = InitOptions(url, app_name, start, tuple(env or ()), output, token_env, yes)
@@ -206,7 +212,7 @@ def explain(
     check: Annotated[str, typer.Argument(metavar="CHECK", help="The id of a check.")],
     scenarios: Scenarios = None,
 ) -> None:
-    """Explain one check: why it matters, its source, how to fix it, an example exchange."""
+    """Explain one check: why, source, fix, example."""
     from mcp_auth_contract.cli.reading import print_explanation
 
     print_explanation(check, tuple(scenarios or ()))
@@ -228,7 +234,10 @@ def mint(
     no_scope: Annotated[bool, typer.Option("--no-scope", help="No scope at all.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Print the decoded token to stderr as well.")] = False,
 ) -> None:
-    """Print a token of the contract's issuer for a principal, sound or with one defect."""
+    """Print a token for a principal, sound or faulty.
+
+    The contract's issuer signs it, with at most one defect.
+    """
     from mcp_auth_contract.cli.serving import print_token
 
     scopes = frozenset() if no_scope else frozenset(scope) if scope else None
@@ -237,7 +246,7 @@ def mint(
 
 @app.command("defects")
 def list_defects() -> None:
-    """List the defects that `mint --defect` knows, with their variants."""
+    """List the defects that `mint --defect` knows."""
     from mcp_auth_contract.cli.reading import print_defects
 
     print_defects()
@@ -245,7 +254,10 @@ def list_defects() -> None:
 
 @app.command()
 def serve(contract: ContractFile = None) -> None:
-    """Run the contract's issuer alone, for a server that is configured by hand."""
+    """Run the contract's issuer alone.
+
+    For a server that is configured by hand.
+    """
     from mcp_auth_contract.cli.serving import serve_issuer
 
     serve_issuer(contract)

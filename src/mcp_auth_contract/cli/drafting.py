@@ -17,7 +17,7 @@ from mcp_auth_contract.cli.outputs import Outputs, demand_writable
 from mcp_auth_contract.cli.running import demand_http, given_token_of, interruptible, shown_progress
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.drafting import Draft, Place, draft_of, how_to_see_more, questions_in, render, shown
-from mcp_auth_contract.errors import ContractError, UsageError
+from mcp_auth_contract.errors import ContractError, Unreachable, UsageError
 from mcp_auth_contract.execute import look
 
 __all__ = ["InitOptions", "draft_contract"]
@@ -60,6 +60,8 @@ def draft_contract(options: InitOptions) -> int:
         raise ContractError(
             str(fault).replace("set what it needs in target.env", "set what it needs with --env")
         ) from None
+    except Unreachable as fault:
+        raise Unreachable(str(fault).replace("let target.start do it", "let --start do it")) from None
     draft = draft_of(seen)
     if not options.yes and _somebody_is_there():
         draft = interview(draft, _ask)

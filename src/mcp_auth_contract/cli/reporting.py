@@ -8,22 +8,11 @@ import typer
 if TYPE_CHECKING:
     from mcp_auth_contract.runner import Report
 
+from mcp_auth_contract.cli.parameters import Annotations, Json, Junit, Markdown, Quiet, Summary
+
 __all__ = ["report_app"]
 
 report_app = typer.Typer(help="Merge the shards of a run, or render a JSON report.", no_args_is_help=True)
-
-Json = Annotated[Path | None, typer.Option("--json", help="Write the JSON report (version 1) here; - for stdout.")]
-Junit = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML here.")]
-Markdown = Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown here.")]
-Summary = Annotated[
-    Path | None,
-    typer.Option("--summary", help="Add the Markdown report to this file, as a job summary; - for stdout."),
-]
-Annotations = Annotated[
-    str | None,
-    typer.Option("--annotations", metavar="github", help="Print annotations for this service after the report."),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the gate's decision only.")]
 
 
 @report_app.command()

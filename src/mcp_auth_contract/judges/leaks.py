@@ -207,15 +207,18 @@ def no_public_cache(observed: ExchangesObserved, facts: Facts) -> Verdict:
     return Pass() if answered else Inconclusive("no call with a good token was accepted in this run")
 
 
-def _exceptions(answers: Sequence[Exchanged], lacks: _Lacks) -> tuple[list[Exchanged], bool]:
+def _exceptions(answers: Sequence[Exchanged], lacks: _Lacks, judged: int) -> tuple[list[Exchanged], bool]:
     """Return the answers that lack something which most of their kind have, and whether most of all kinds lack it.
 
-    Answers to requests without a token are one kind, those to requests with one another.
+    Answers to requests without a token are one kind, those to requests with one another. What most of a kind lack is
+    left to another check, which looks at answers of status `judged` alone.
     """
-    found: list[Exchanged] = []
-    usual = True
+    found = [one for one in answers if one.answer.status != judged and lacks(one)]
+    usual = not found
     for without in (True, False):
-        kind = [one for one in answers if (one.credential is Credential.NONE) is without]
+        kind = [
+            one for one in answers if one.answer.status == judged and (one.credential is Credential.NONE) is without
+        ]
         lacking = [one for one in kind if lacks(one)]
         if kind and 2 * len(lacking) <= len(kind):
             found += lacking
@@ -223,11 +226,13 @@ def _exceptions(answers: Sequence[Exchanged], lacks: _Lacks) -> tuple[list[Excha
     return found, usual
 
 
-def _everywhere(answers: Sequence[Exchanged], lacks: _Lacks, expected: str, reported_by: str) -> Verdict:
+def _everywhere(
+    answers: Sequence[Exchanged], lacks: _Lacks, expected: str, reported_by: str, judged: int = 401
+) -> Verdict:
     if not answers:
         return NotApplicable("nothing was refused in this way")
-    found, usual = _exceptions(answers, lacks)
-    if usual:
+    found, usual = _exceptions(answers, lacks, judged)
+    if usual and any(map(lacks, answers)):
         return Inconclusive(f"most refusals are wrong in this; {reported_by} reports it")
     return _fail(expected, _told(found), found) if found else Pass()
 
@@ -275,7 +280,7 @@ def every_denial_explained(observed: ExchangesObserved, _facts: Facts) -> Verdic
         challenged = any(each.is_bearer and each.get("error") for each in one.answer.challenges.challenges)
         return not challenged and '"error"' not in one.answer.text
 
-    return _everywhere(denied, lacks, "an error that says why in every 403", "scope-challenge-error")
+    return _everywhere(denied, lacks, "an error that says why in every 403", "scope-challenge-error", judged=403)
 
 
 def no_session_ids_in_refusals(observed: ExchangesObserved, _facts: Facts) -> Verdict:

@@ -16,7 +16,7 @@ from mcp_auth_contract.oauth.metadata import (
     issuer_faults,
     resource_of_well_known,
 )
-from mcp_auth_contract.observations import Document, Location, ResourceMetadataObserved, describe
+from mcp_auth_contract.observations import Answer, Document, Location, ResourceMetadataObserved, describe
 
 __all__ = [
     "pointer_not_reflected",
@@ -91,8 +91,13 @@ def _value(observed: ResourceMetadataObserved) -> Mapping[str, Any] | Inconclusi
 
 
 def _unreachable(observed: ResourceMetadataObserved) -> Inconclusive | None:
-    silent = [one for one in _sought(observed) if one.answer.status is None or one.answer.status == 429]
+    silent = [one for one in _sought(observed) if _says_nothing(one.answer)]
     return Inconclusive(f"{silent[0].url}: {describe(silent[0].answer)}") if silent else None
+
+
+def _says_nothing(answer: Answer) -> bool:
+    """A server that is silent, limits the rate or breaks down does not say that there is no document."""
+    return answer.status is None or answer.status == 429 or answer.status >= 500
 
 
 def prm_served(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
@@ -190,7 +195,7 @@ def prm_path_location(observed: ResourceMetadataObserved, facts: Facts) -> Verdi
         named = resource_of_well_known(document.url) if document.found else None
         if named is not None and resource in (named, f"{named}/"):
             return Pass()
-    if path is not None and (path.answer.status is None or path.answer.status == 429):
+    if path is not None and _says_nothing(path.answer):
         return Inconclusive(f"{path.url}: {_said(path)}")
     return Fail(
         "the document with the path inserted after the well-known segment",

@@ -62,6 +62,9 @@ def session_guarded(observed: SessionObserved, facts: Facts) -> Verdict:
     for step in observed.named("apart"):
         if _leaked(step, facts):
             return Inconclusive(f"{_seen(step)}, the owner's record in it; the isolation checks report it")
+    for step in observed.named("allowed"):
+        if _leaked(step, facts):
+            return Inconclusive(f"{_seen(step)}, the owner's record in it; scope-missing-denied reports it")
     for step in observed.steps:
         if step.name == "stranger" and step.accepted and step.attempt.answer.method != "DELETE":
             opened = " with an open event stream" if step.attempt.answer.stream else ""

@@ -15,8 +15,9 @@ class SessionStep:
 
     The parts: `owner` uses the session as they may, and `after` once more at the end; `witness` is the owner's own
     event stream. A `stranger` has no valid token, an `intruder` a valid one of somebody else, who makes the call
-    `apart` from the session too; `own` is what such a person hears in a session of their own. `good` must work;
-    `ended`, `gone`, `unknown` and `missing` are about the id.
+    `apart` from the session too; `own` is what such a person hears in a session of their own, or what the owner gets
+    with a weaker token, which is `allowed` the call itself or not. `good` must work; `ended`, `gone`, `unknown` and
+    `missing` are about the id.
     """
 
     name: str

@@ -106,6 +106,7 @@ async def _weaker_resume(s: Scene) -> None:
     if last is None:
         s.cut("the server numbers no events, so no stream can be resumed")
     await s.get("own", "GET with Last-Event-ID and a token of the owner without the scope", live, weak, last)
+    await s.post("allowed", "the call itself with a token of the owner without the scope", live, weak)
 
 
 async def _fresh_token(s: Scene) -> None:

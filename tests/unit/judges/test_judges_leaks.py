@@ -81,6 +81,11 @@ def test_bad_tokens_are_a_kind_of_their_own() -> None:
     assert isinstance(verdict, Fail)
 
 
+def test_a_403_is_no_kind_that_another_check_looks_at() -> None:
+    handed = replace(DENIED, session=True)
+    assert isinstance(judged("no_session_ids_in_refusals", ExchangesObserved((GOOD, MISSING, BAD, handed))), Fail)
+
+
 def test_a_401_beside_the_endpoint_is_no_answer_of_the_resource() -> None:
     beside = exchanged(answer(401), "POST", at_endpoint=False)
     assert judged("every_refusal_challenged", run(beside)) == Pass()

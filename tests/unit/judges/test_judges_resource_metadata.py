@@ -73,7 +73,7 @@ def test_a_document_where_no_client_looks_is_pointed_out() -> None:
     assert verdict.observed.endswith(f"; it stands at {appended.url}, where no client looks")
 
 
-@pytest.mark.parametrize("status", [None, 429])
+@pytest.mark.parametrize("status", [None, 429, 500, 503])
 def test_a_place_that_did_not_answer_may_have_the_document(status: int | None) -> None:
     silent = nothing_at(Location.PATH, PATH_URL, status)
     assert isinstance(judged("prm_served", resource(silent, NO_ROOT)), Inconclusive)

@@ -104,6 +104,11 @@ def test_a_record_that_comes_without_the_session_too_is_another_fault() -> None:
     assert isinstance(guarded(("apart", answer(403)), ("intruder", own())), Fail)
 
 
+def test_a_replay_of_what_the_weaker_token_may_ask_for_itself_is_another_fault() -> None:
+    assert isinstance(guarded(("own", own()), ("allowed", own())), Inconclusive)
+    assert isinstance(guarded(("own", own()), ("allowed", answer(403))), Fail)
+
+
 def test_a_breakdown_is_a_matter_of_availability() -> None:
     verdict = guarded(("intruder", answer(500)))
     assert isinstance(verdict, Fail)

@@ -65,6 +65,7 @@ SEEN: Mapping[str, Callable[[Any, Any], bool]] = {
     ),
     "put-401-without-pointer": lambda lab, keys: "resource_metadata" not in put(lab).headers["www-authenticate"],
     "put-401-with-session": lambda lab, keys: "mcp-session-id" in put(lab).headers,
+    "403-with-session": lambda lab, keys: "mcp-session-id" in weak(lab, keys, "").headers,
     "403-bare-without-scopes": lambda lab, keys: "www-authenticate" not in weak(lab, keys, "").headers,
 }
 _ELSEWHERE = {"token-in-log", "token-passed-on"}

@@ -1,7 +1,7 @@
 """Faults of the refusal: it refuses, but says it wrongly, or says too much."""
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,6 +11,7 @@ from mcp_auth_contract.lab import rpc
 from mcp_auth_contract.lab.behaviour import Behaviour
 from mcp_auth_contract.lab.challenges import Denial, bearer_challenge, respond
 from mcp_auth_contract.lab.fault import Change, Fault
+from mcp_auth_contract.lab.faults.answers import edited
 from mcp_auth_contract.lab.incoming import Incoming
 from mcp_auth_contract.lab.protocol import META_VERSION, meta_of
 from mcp_auth_contract.lab.scopes import Operation, required_scopes
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["FAULTS"]
 
 _Write: TypeAlias = Callable[[Denial], Response]
-_Edit: TypeAlias = "Callable[[Incoming, Response], Awaitable[Response]]"
 
 
 def _saying(**steps: Any) -> Change:
@@ -74,17 +74,6 @@ def _has_no_error(denial: Denial) -> bool:
 
 def _has_error(denial: Denial) -> bool:
     return denial.get("error") is not None
-
-
-def _edited(edit: _Edit) -> Change:
-    """Change what the endpoint answers, after it has answered soundly."""
-
-    async def side_door(lab: "Lab", incoming: Incoming) -> Response | None:
-        if not lab.behaviour.doors.leads_in(incoming.path) or incoming.header("origin") is not None:
-            return None
-        return await edit(incoming, await lab.guarded(incoming))
-
-    return lambda behaviour: replace(behaviour, doors=replace(behaviour.doors, side_door=side_door))
 
 
 def _refused(response: Response, status: int = 401) -> bool:
@@ -146,7 +135,7 @@ def _scope_denied(answer: Callable[[Mapping[str, Any], bool], Response]) -> Chan
             return response
         return answer(message, META_VERSION in meta_of(message))
 
-    return _edited(edit)
+    return edited(edit)
 
 
 def _tool_error(message: Mapping[str, Any], modern: bool) -> Response:
@@ -273,21 +262,21 @@ _ON_401 = (
     Fault("error-missing", "A rejected token is refused without an error code.",
           ("challenge-invalid-token-error",), _without("error", 401)),
     Fault("session-id-on-refusal", "A 401 hands out a session id.",
-          ("challenge-no-session-id",), _edited(_with_session_id)),
+          ("challenge-no-session-id",), edited(_with_session_id)),
     Fault("result-in-refusal", "A 401 carries the result all the same.",
-          ("challenge-no-data",), _edited(_with_result)),
+          ("challenge-no-data",), edited(_with_result)),
     Fault("login-redirect", "Without a token the caller is sent to a login page.",
           ("challenge-missing-token-401",
            "token-behind-tab-refused",
            "token-beyond-ascii-refused",
-           "token-header-syntax-refused"), _edited(_login_page)),
+           "token-header-syntax-refused"), edited(_login_page)),
     Fault("login-page", "Without a token the caller gets a login page with status 200.",
           ("challenge-missing-token-401",
            "token-behind-tab-refused",
            "token-beyond-ascii-refused",
-           "token-header-syntax-refused"), _edited(_html_page)),
+           "token-header-syntax-refused"), edited(_html_page)),
     Fault("login-by-elicitation", "Without a token a tool asks the user to open the login page (URL elicitation).",
-          ("challenge-missing-token-401",), _edited(_elicited_login)),
+          ("challenge-missing-token-401",), edited(_elicited_login)),
     Fault("discovery-open", "The list of tools is open without a token.",
           ("challenge-discovery-gated",), _open_listing),
 )  # fmt: skip
@@ -315,9 +304,9 @@ _ON_403 = (
 _TRANSPORT = (
     Fault("long-token-breaks", "A long token ends in a server error.",
           ("token-oversized-refused",
-           "token-long-read"), _edited(_breaks_on_length)),
+           "token-long-read"), edited(_breaks_on_length)),
     Fault("discover-empty", "server/discover does not say which revisions it speaks.",
-          ("revision-discover-answers",), _edited(_discover_is_unknown)),
+          ("revision-discover-answers",), edited(_discover_is_unknown)),
     Fault("origin-ignored", "A foreign Origin is served.",
           ("transport-origin-refused",), _any_origin),
     Fault("version-ignored", "A protocol version that does not exist is served.",

@@ -2,38 +2,24 @@
 
 import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
 from mcp_auth_contract.lab.behaviour import Behaviour
 from mcp_auth_contract.lab.challenges import Denial, respond
-from mcp_auth_contract.lab.fault import Change, Fault
+from mcp_auth_contract.lab.fault import Fault
+from mcp_auth_contract.lab.faults.answers import Edit, edited
 from mcp_auth_contract.lab.incoming import Incoming
 from mcp_auth_contract.lab.upstream import Upstream
 
-if TYPE_CHECKING:
-    from mcp_auth_contract.lab.app import Lab
-
 __all__ = ["FAULTS"]
 
-_Edit: TypeAlias = Callable[[Incoming, Response], Awaitable[Response]]
 
 _CANARY = "carol-t2-INV-1-c04e"
 _TRACE = 'Traceback (most recent call last):\n  File "/srv/app/verifier.py", line 42, in verify\nKeyError: "kid"\n'
-
-
-def _edited(edit: _Edit) -> Change:
-    """Change what the endpoint answers, after it has answered soundly."""
-
-    async def side_door(lab: "Lab", incoming: Incoming) -> Response | None:
-        if not lab.behaviour.doors.leads_in(incoming.path) or incoming.header("origin") is not None:
-            return None
-        return await edit(incoming, await lab.guarded(incoming))
-
-    return lambda behaviour: replace(behaviour, doors=replace(behaviour.doors, side_door=side_door))
 
 
 def _token(incoming: Incoming) -> str | None:
@@ -89,7 +75,7 @@ async def _in_log(incoming: Incoming, response: Response) -> Response:
     return response
 
 
-def _refusal_saying(text: str) -> _Edit:
+def _refusal_saying(text: str) -> Edit:
     async def edit(incoming: Incoming, response: Response) -> Response:
         if response.status_code != 401 or _token(incoming) is None:
             return response
@@ -148,6 +134,12 @@ async def _session_for_put(incoming: Incoming, response: Response) -> Response:
     return response
 
 
+async def _session_for_weak(_incoming: Incoming, response: Response) -> Response:
+    if response.status_code == 403:
+        response.headers["mcp-session-id"] = "opened-before-it-was-allowed"
+    return response
+
+
 def _bare_without_scopes(behaviour: Behaviour) -> Behaviour:
     """Say nothing to a token that has no scope at all."""
     challenges = behaviour.challenges
@@ -167,36 +159,38 @@ def _passed_on(incoming: Incoming) -> Mapping[str, str]:
 
 FAULTS = (
     Fault("token-in-header", "The token comes back in a header field of the answer.",
-          ("leak-token-in-answers",), _edited(_in_header)),
+          ("leak-token-in-answers",), edited(_in_header)),
     Fault("token-in-result", "The token comes back in the _meta of results.",
-          ("leak-token-in-answers",), _edited(_in_result)),
+          ("leak-token-in-answers",), edited(_in_result)),
     Fault("token-in-error", "The body of a 401 repeats the token.",
-          ("leak-token-in-answers",), _edited(_in_error)),
+          ("leak-token-in-answers",), edited(_in_error)),
     Fault("token-in-log", "The payload part of each token is logged.",
-          ("leak-token-in-logs",), _edited(_in_log)),
+          ("leak-token-in-logs",), edited(_in_log)),
     Fault("token-passed-on", "The caller's token goes to the service behind a tool.",
           ("leak-token-passed-on",),
           lambda behaviour: replace(behaviour, upstream=Upstream(headers=_passed_on))),
     Fault("trace-in-error", "The body of a 401 is a stack trace.",
-          ("leak-trace-in-errors",), _edited(_refusal_saying(_TRACE))),
+          ("leak-trace-in-errors",), edited(_refusal_saying(_TRACE))),
     Fault("canary-in-refusal", "The body of a 401 tells of a record.",
-          ("leak-canary-in-refusals",), _edited(_refusal_saying(f"not yours: {_CANARY}"))),
+          ("leak-canary-in-refusals",), edited(_refusal_saying(f"not yours: {_CANARY}"))),
     Fault("canary-in-listing", "The tools' descriptions have a user's record as their example.",
-          ("leak-canary-in-lists",), _edited(_in_listing)),
+          ("leak-canary-in-lists",), edited(_in_listing)),
     Fault("result-in-refusal-of-unknown-method", "The 401 to an unknown method holds a result.",
-          ("leak-result-in-refusals",), _edited(_result_for_unknown)),
+          ("leak-result-in-refusals",), edited(_result_for_unknown)),
     Fault("answers-publicly-cacheable", "Answers to a token may be kept by every cache.",
-          ("leak-public-cache",), _edited(_publicly_cacheable)),
+          ("leak-public-cache",), edited(_publicly_cacheable)),
     Fault("put-401-bare", "The 401 to PUT has no challenge.",
-          ("challenge-every-401",), _edited(_bare_put)),
+          ("challenge-every-401",), edited(_bare_put)),
     Fault("put-without-token-breaks", "PUT without a good token ends in a 500.",
-          ("challenge-no-server-error",), _edited(_broken_put)),
+          ("challenge-no-server-error",), edited(_broken_put)),
     Fault("unknown-method-with-forged-token-breaks", "An unknown method with a forged token ends in a 502.",
-          ("challenge-no-server-error",), _edited(_broken_unknown)),
+          ("challenge-no-server-error",), edited(_broken_unknown)),
     Fault("put-401-without-pointer", "The challenge to PUT does not lead to the metadata.",
-          ("challenge-every-401-points",), _edited(_pointing_elsewhere)),
+          ("challenge-every-401-points",), edited(_pointing_elsewhere)),
     Fault("put-401-with-session", "The 401 to PUT hands out a session id.",
-          ("session-id-in-refusals",), _edited(_session_for_put)),
+          ("session-id-in-refusals",), edited(_session_for_put)),
+    Fault("403-with-session", "Every 403 hands out a session id.",
+          ("session-id-in-refusals",), edited(_session_for_weak)),
     Fault("403-bare-without-scopes", "The 403 to a token without scopes says nothing.",
           ("scope-every-403-explained",), _bare_without_scopes),
 )  # fmt: skip
