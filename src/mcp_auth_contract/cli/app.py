@@ -224,7 +224,7 @@ def mint(
     principal: Annotated[str, typer.Argument(help="A principal of the contract.")],
     defect: Annotated[
         str | None,
-        typer.Option("--defect", help="Break this one thing; `mint --help` lists none: see `list-defects`."),
+        typer.Option("--defect", help="Break this one thing; the command `defects` lists them all."),
     ] = None,
     variant: Annotated[str | None, typer.Option("--variant", help="Which variant of the defect.")] = None,
     scope: Annotated[

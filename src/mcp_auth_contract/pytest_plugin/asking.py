@@ -79,7 +79,7 @@ class SharedRun:
         if self._settled is None or self._report is None:
             try:
                 self._report = self._run(frozenset(selected))
-            except Exception as fault:
+            except Exception as fault:  # what ended the run ends every other item too, without a run for each
                 self._fault = fault
                 raise
             self._settled = settle(self._report, datetime.datetime.now(datetime.UTC).date())
