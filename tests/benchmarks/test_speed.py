@@ -9,8 +9,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.lab.lab_runs import CHECKS, run_lab
 
-from lab.lab_runs import CHECKS, run_lab
 from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.execute import Options

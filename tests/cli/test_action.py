@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-
-from cli.in_process import ROOT, in_process_contract
+from tests.cli.in_process import ROOT, in_process_contract
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
-from plugin.contracts import PLUGIN
+from tests.plugin.contracts import PLUGIN
 
 SLOW = """
 import json, os, signal, subprocess, sys, time

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from tests.cli.in_process import ROOT, in_process_contract
 
-from cli.in_process import ROOT, in_process_contract
 from mcp_auth_contract.cli import main
 
 EXPIRED = "token-expired-refused"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.cli.in_process import ROOT, in_process_contract
 
-from cli.in_process import ROOT, in_process_contract
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.cli import main
 from mcp_auth_contract.contract import load_contract

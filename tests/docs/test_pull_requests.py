@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.cli.in_process import ROOT
+from tests.plugin.contracts import PLUGIN
 
-from cli.in_process import ROOT
 from mcp_auth_contract.cli import main
 from mcp_auth_contract.contract import read_contract
-from plugin.contracts import PLUGIN
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::jwt.warnings.InsecureKeyLengthWarning"),  # the servers here warn

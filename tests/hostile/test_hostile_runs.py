@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 import trustme
+from tests.hostile.servers import BEHAVIOURS, Asked, Behaviour, hostile
 
-from hostile.servers import BEHAVIOURS, Asked, Behaviour, hostile
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.errors import Unreachable

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import trustme
+from tests.hostile.servers import BEHAVIOURS, Behaviour, hostile
 
-from hostile.servers import BEHAVIOURS, Behaviour, hostile
 from mcp_auth_contract.observations import Accepted, Ambiguous, Answer, Doubt, Trouble, read
 from mcp_auth_contract.wire import HttpDoor, Redactor, Request
 

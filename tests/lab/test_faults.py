@@ -5,8 +5,8 @@ breaks and an eightieth of all others, other ones for each fault; `MCP_AUTH_CONT
 """
 
 import pytest
+from tests.lab.lab_runs import CHECKS, EDITS, run_lab, sampled
 
-from lab.lab_runs import CHECKS, EDITS, run_lab, sampled
 from mcp_auth_contract.execute import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.lab.faults import FAULTS

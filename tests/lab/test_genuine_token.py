@@ -7,8 +7,8 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
+from tests.lab.lab_runs import CHECKS, INSIDE, OPAQUE, run_lab, sample_contract
 
-from lab.lab_runs import CHECKS, INSIDE, OPAQUE, run_lab, sample_contract
 from mcp_auth_contract.clock import system_clock
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execute import Given, Options

@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.lab.lab_runs import CHECKS, SAMPLE, UPSTREAM
 
-from lab.lab_runs import CHECKS, SAMPLE, UPSTREAM
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.execute import Options, run_contract
 from mcp_auth_contract.model import Fail, Inconclusive, Pass, Verdict

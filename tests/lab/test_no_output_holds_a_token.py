@@ -6,8 +6,8 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
+from tests.lab.lab_runs import CHECKS, run_lab
 
-from lab.lab_runs import CHECKS, run_lab
 from mcp_auth_contract.execute import Options, carrying
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.lab.faults import FAULTS

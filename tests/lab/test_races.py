@@ -7,8 +7,8 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from tests.lab.lab_runs import CHECKS, run_lab
 
-from lab.lab_runs import CHECKS, run_lab
 from mcp_auth_contract.execute import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.lab.app import Lab

@@ -4,8 +4,8 @@ Variants are run against a third of all checks, another third for each; `MCP_AUT
 """
 
 import pytest
+from tests.lab.lab_runs import CHECKS, EDITS, run_lab, sampled
 
-from lab.lab_runs import CHECKS, EDITS, run_lab, sampled
 from mcp_auth_contract.execute import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.lab.variants import Variant

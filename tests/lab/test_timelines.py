@@ -5,8 +5,8 @@ import socket
 import time
 
 import pytest
+from tests.lab.lab_runs import CHECKS, INSIDE, sample_contract
 
-from lab.lab_runs import CHECKS, INSIDE, sample_contract
 from mcp_auth_contract.execute import Options, run_contract
 from mcp_auth_contract.issuer import Behaviour, EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.lab.app import create_app

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 import pytest
-
-from plugin.contracts import PLUGIN
+from tests.plugin.contracts import PLUGIN
 
 # pytester drops what a run in this process imports anew, and cryptography does not stand being imported twice.
 for _name in (

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from plugin.contracts import write_server
+from tests.plugin.contracts import write_server
 
 pytest_plugins = ["pytester"]
 

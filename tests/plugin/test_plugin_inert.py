@@ -5,8 +5,7 @@ import subprocess
 import sys
 
 import pytest
-
-from plugin.contracts import PLUGIN, write_server
+from tests.plugin.contracts import PLUGIN, write_server
 
 pytest_plugins = ["pytester"]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from tests.plugin.contracts import FEW, log, write_server
 
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.judges import JUDGES
 from mcp_auth_contract.model import Verdict
-from plugin.contracts import FEW, log, write_server
 
 pytest_plugins = ["pytester"]
 
@@ -204,7 +204,7 @@ def test_x_stops_at_the_first_failure(pytester: pytest.Pytester, run: Run) -> No
 
 
 def test_lf_asks_only_what_failed(pytester: pytest.Pytester) -> None:
-    from plugin.contracts import PLUGIN
+    from tests.plugin.contracts import PLUGIN
 
     write_server(pytester, "expiry-ignored")
     words = (*PLUGIN, "mcp-auth-contract.toml")

@@ -4,6 +4,7 @@ import itertools
 from pathlib import Path
 
 import pytest
+from tests.plugin.contracts import CONTRACT
 
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import read_contract
@@ -11,7 +12,6 @@ from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Selection, make_plan
 from mcp_auth_contract.pytest_plugin.asking import planned
-from plugin.contracts import CONTRACT
 
 CHECKS = load_builtin()
 SAMPLE = (data_folder("scenarios") / "contracts" / "sample.toml").read_text("utf-8")

@@ -5,8 +5,7 @@ import sys
 import xml.etree.ElementTree as ET
 
 import pytest
-
-from plugin.contracts import PLUGIN, log, write_server
+from tests.plugin.contracts import PLUGIN, log, write_server
 
 pytest_plugins = ["pytester"]
 

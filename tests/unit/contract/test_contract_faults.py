@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.unit.contract.texts import MINIMAL, RECORD, SOURCE, read, resolved, with_more, with_table, with_target
 
 from mcp_auth_contract.contract import load_contract
 from mcp_auth_contract.errors import ContractError
-from unit.contract.texts import MINIMAL, RECORD, SOURCE, read, resolved, with_more, with_table, with_target
 
 RESOURCE = '[[resources]]\nuri = "{uri}"\n{more}\n'
 

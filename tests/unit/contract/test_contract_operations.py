@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.contract.texts import MINIMAL, RECORD, read, resolved, with_more, with_table
 
 from mcp_auth_contract.contract import control_operation, implying, operations, principal_for, satisfies
 from mcp_auth_contract.contract.templates import expand, matches, template_variables
 from mcp_auth_contract.model import Effect, OperationKind
-from unit.contract.texts import MINIMAL, RECORD, read, resolved, with_more, with_table
 
 BOB = '[principals.bob]\nsubject = "bob"\nscopes = ["invoices:read"]\n'
 WIDE = '[policy]\nimplies = { admin = ["write"], write = ["invoices:read"], "invoices:read" = ["admin"] }'

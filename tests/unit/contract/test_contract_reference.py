@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.unit.contract.test_contract_faults import FAULTS
+from tests.unit.contract.test_contract_variables import FAULTS as FAULTS_OF_VARIABLES
+from tests.unit.contract.texts import read, resolved
 
 from mcp_auth_contract.contract import VARIABLES, contract_schema
 from mcp_auth_contract.contract.models import Contract
-from unit.contract.test_contract_faults import FAULTS
-from unit.contract.test_contract_variables import FAULTS as FAULTS_OF_VARIABLES
-from unit.contract.texts import read, resolved
 
 TEXT = (Path(__file__).parents[3] / "docs" / "contract.md").read_text("utf-8")
 (MINIMAL,) = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.unit.contract.texts import MINIMAL, RECORD, with_more, with_table, with_target
 
 from mcp_auth_contract.contract import contract_schema
 from mcp_auth_contract.contract.models import Contract
-from unit.contract.texts import MINIMAL, RECORD, with_more, with_table, with_target
 
 ROOT = Path(__file__).parents[3]
 SCHEMA: dict[str, Any] = json.loads(contract_schema())

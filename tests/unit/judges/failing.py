@@ -4,24 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from mcp_auth_contract.judges import Facts
-from mcp_auth_contract.model import Revision
-from mcp_auth_contract.observations import (
-    Accepted,
-    Attempt,
-    Heard,
-    Location,
-    ParityObserved,
-    Refusal,
-    Refused,
-    SessionEndObserved,
-    TimelineObserved,
-)
-from unit.judges import handle_literals as handles
-from unit.judges import isolation_literals as isolation
-from unit.judges.identity_literals import FAILING_IDENTITY
-from unit.judges.leak_literals import FAILING_RUNS
-from unit.judges.literals import (
+from tests.unit.judges import handle_literals as handles
+from tests.unit.judges import isolation_literals as isolation
+from tests.unit.judges.identity_literals import FAILING_IDENTITY
+from tests.unit.judges.leak_literals import FAILING_RUNS
+from tests.unit.judges.literals import (
     ENDPOINT,
     GONE,
     ISSUER,
@@ -48,10 +35,24 @@ from unit.judges.literals import (
     server_with,
     servers,
 )
-from unit.judges.scope_literals import FAILING_SCOPES
-from unit.judges.session_literals import FAILING_SESSIONS
-from unit.judges.timeline_literals import leeway, timeline
-from unit.judges.tool_literals import FAILING_IN_RESULTS
+from tests.unit.judges.scope_literals import FAILING_SCOPES
+from tests.unit.judges.session_literals import FAILING_SESSIONS
+from tests.unit.judges.timeline_literals import leeway, timeline
+from tests.unit.judges.tool_literals import FAILING_IN_RESULTS
+
+from mcp_auth_contract.judges import Facts
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.observations import (
+    Accepted,
+    Attempt,
+    Heard,
+    Location,
+    ParityObserved,
+    Refusal,
+    Refused,
+    SessionEndObserved,
+    TimelineObserved,
+)
 
 __all__ = ["FAILING"]
 

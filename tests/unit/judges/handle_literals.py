@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from tests.unit.judges.isolation_literals import ALICE, OWN, asked
+from tests.unit.judges.literals import result, rpc_error, tool_error
+
 from mcp_auth_contract.observations import (
     Answer,
     HandleObserved,
@@ -9,8 +12,6 @@ from mcp_auth_contract.observations import (
     RequestStateObserved,
     TaskObserved,
 )
-from unit.judges.isolation_literals import ALICE, OWN, asked
-from unit.judges.literals import result, rpc_error, tool_error
 
 ASKED = result(resultType="input_required", requestState="s")
 WORKING = result(taskId="t", status="working")

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tests.unit.judges.literals import answer, result
+
 from mcp_auth_contract.observations import (
     Answer,
     Attempt,
@@ -12,7 +14,6 @@ from mcp_auth_contract.observations import (
     ListingsObserved,
     read,
 )
-from unit.judges.literals import answer, result
 
 __all__ = [
     "ALICE",

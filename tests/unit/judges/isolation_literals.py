@@ -1,5 +1,7 @@
 """Five-line literals of the isolation matrix: who asked, and what came back."""
 
+from tests.unit.judges.literals import result, tool_error
+
 from mcp_auth_contract.observations import (
     Answer,
     Asked,
@@ -11,7 +13,6 @@ from mcp_auth_contract.observations import (
     WriteObserved,
     read,
 )
-from unit.judges.literals import result, tool_error
 
 ALICE = Canary("INV-1 of alice", "alice-t1-INV-1-7f3a")
 CAROL = Canary("INV-1 of carol", "carol-t2-INV-1-c04e")

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+from tests.unit.judges.literals import POINTER, answer, result
+
 from mcp_auth_contract.observations import (
     Accepted,
     Attempt,
@@ -14,7 +16,6 @@ from mcp_auth_contract.observations import (
     UpstreamObserved,
     Written,
 )
-from unit.judges.literals import POINTER, answer, result
 
 __all__ = [
     "BAD",

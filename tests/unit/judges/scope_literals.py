@@ -1,5 +1,7 @@
 """What probes of scopes see, as literals: challenges followed, a surface, ways past a check."""
 
+from tests.unit.judges.literals import answer, facts, result
+
 from mcp_auth_contract.observations import (
     Answer,
     Attempt,
@@ -10,7 +12,6 @@ from mcp_auth_contract.observations import (
     SurfaceObserved,
     read,
 )
-from unit.judges.literals import answer, facts, result
 
 READ, WRITE = "invoices:read", "invoices:write"
 BOTH = facts(needed=frozenset({READ, WRITE}))

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tests.unit.judges.literals import answer, facts, result
+
 from mcp_auth_contract.judges import Facts
 from mcp_auth_contract.observations import (
     Answer,
@@ -15,7 +17,6 @@ from mcp_auth_contract.observations import (
     SessionStep,
     read,
 )
-from unit.judges.literals import answer, facts, result
 
 __all__ = ["FAILING_SESSIONS", "SOUND_SESSIONS", "cached", "ids", "listed", "scene", "stream"]
 

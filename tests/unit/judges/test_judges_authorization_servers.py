@@ -3,11 +3,7 @@
 from typing import Any
 
 import pytest
-
-from mcp_auth_contract.judges import JUDGES
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision
-from mcp_auth_contract.observations import AuthorizationServer, AuthorizationServersObserved, Document, Location
-from unit.judges.literals import (
+from tests.unit.judges.literals import (
     ENDPOINT,
     GONE,
     ISSUER,
@@ -22,6 +18,10 @@ from unit.judges.literals import (
     server_with,
     servers,
 )
+
+from mcp_auth_contract.judges import JUDGES
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision
+from mcp_auth_contract.observations import AuthorizationServer, AuthorizationServersObserved, Document, Location
 
 OTHER = "https://other.example.com"
 OIDC_URL = f"{ISSUER}/.well-known/openid-configuration"

@@ -3,12 +3,23 @@
 from typing import Any
 
 import pytest
+from tests.unit.judges.literals import (
+    PATH_URL,
+    POINTER,
+    answer,
+    call,
+    facts,
+    html,
+    judged,
+    result,
+    rpc_error,
+    tool_error,
+)
 
 from mcp_auth_contract.judges import JUDGES
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth import FaultKind
 from mcp_auth_contract.observations import Answer
-from unit.judges.literals import PATH_URL, POINTER, answer, call, facts, html, judged, result, rpc_error, tool_error
 
 WHOLE = f'Bearer realm="mcp", error="invalid_token", scope="invoices:read", {POINTER}'
 ON_401 = sorted(

@@ -1,10 +1,7 @@
 """Which answers leave a door open, and which of the many closed forms are legal."""
 
 import pytest
-
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision
-from mcp_auth_contract.observations import Answer, Attempt, ParityObserved, SessionEndObserved, Trouble, read
-from unit.judges.literals import (
+from tests.unit.judges.literals import (
     ENDPOINT,
     ORIGIN,
     POINTER,
@@ -21,6 +18,9 @@ from unit.judges.literals import (
     rpc_error,
     tool_error,
 )
+
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision
+from mcp_auth_contract.observations import Answer, Attempt, ParityObserved, SessionEndObserved, Trouble, read
 
 CLOSED = "401, or no such door"
 REFUSED = answer(401, f"Bearer {POINTER}")

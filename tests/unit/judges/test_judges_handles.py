@@ -1,12 +1,12 @@
 """Handles, tasks and states of requests: what proves that one serves others, and what proves nothing."""
 
 import pytest
+from tests.unit.judges.handle_literals import ASKED, CANCELLED, WORKING, handle, own_state, state, task
+from tests.unit.judges.isolation_literals import ALICE, OWN
+from tests.unit.judges.literals import answer, judged, result, rpc_error, tool_error
 
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 from mcp_auth_contract.observations import Answer
-from unit.judges.handle_literals import ASKED, CANCELLED, WORKING, handle, own_state, state, task
-from unit.judges.isolation_literals import ALICE, OWN
-from unit.judges.literals import answer, judged, result, rpc_error, tool_error
 
 REFUSALS = [answer(403), answer(404), tool_error(), rpc_error()]
 SILENT = [answer(503), answer(401, "Bearer"), answer(403, 'Bearer error="insufficient_scope"')]

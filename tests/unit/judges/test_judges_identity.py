@@ -1,10 +1,10 @@
 """The fine points of the judges of identity: what is a mix-up, what proves nothing, what is only a remark."""
 
 import pytest
+from tests.unit.judges.identity_literals import MINE, REFUSED, THEIRS, by_alice, by_bob, lists, scene
+from tests.unit.judges.literals import answer, judged, result, tool_error
 
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
-from unit.judges.identity_literals import MINE, REFUSED, THEIRS, by_alice, by_bob, lists, scene
-from unit.judges.literals import answer, judged, result, tool_error
 
 BOTH = result(note=f"{MINE.text}{THEIRS.text}")
 PLAIN = (by_alice("alone"), by_bob("alone"))

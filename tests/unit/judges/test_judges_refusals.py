@@ -1,11 +1,7 @@
 """The right refusal, every legal variation of it, and the milder impact of a wrong one."""
 
 import pytest
-
-from mcp_auth_contract.judges import Facts
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
-from mcp_auth_contract.observations import Answer, Attempt, CallObserved, Trouble, read
-from unit.judges.literals import (
+from tests.unit.judges.literals import (
     POINTER,
     answer,
     call,
@@ -18,6 +14,10 @@ from unit.judges.literals import (
     rpc_error,
     tool_error,
 )
+
+from mcp_auth_contract.judges import Facts
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
+from mcp_auth_contract.observations import Answer, Attempt, CallObserved, Trouble, read
 
 BEARER = f'Bearer error="invalid_token", {POINTER}'
 REFUSED = answer(401, BEARER)

@@ -3,6 +3,31 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.judges import handle_literals as handles
+from tests.unit.judges import isolation_literals as isolation
+from tests.unit.judges.failing import FAILING
+from tests.unit.judges.identity_literals import SOUND_IDENTITY, SOUND_LISTS
+from tests.unit.judges.leak_literals import SOUND_RUN, SOUND_UPSTREAM
+from tests.unit.judges.literals import (
+    ORIGIN,
+    POINTER,
+    SERVER,
+    altered,
+    answer,
+    at_pointer,
+    call,
+    door,
+    judged,
+    preflight,
+    resource,
+    result,
+    server,
+    servers,
+)
+from tests.unit.judges.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
+from tests.unit.judges.session_literals import SOUND_SESSIONS
+from tests.unit.judges.timeline_literals import introspected, leeway
+from tests.unit.judges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 
 from mcp_auth_contract.judges import JUDGES
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
@@ -40,31 +65,6 @@ from mcp_auth_contract.observations import (
     UpstreamObserved,
     WriteObserved,
 )
-from unit.judges import handle_literals as handles
-from unit.judges import isolation_literals as isolation
-from unit.judges.failing import FAILING
-from unit.judges.identity_literals import SOUND_IDENTITY, SOUND_LISTS
-from unit.judges.leak_literals import SOUND_RUN, SOUND_UPSTREAM
-from unit.judges.literals import (
-    ORIGIN,
-    POINTER,
-    SERVER,
-    altered,
-    answer,
-    at_pointer,
-    call,
-    door,
-    judged,
-    preflight,
-    resource,
-    result,
-    server,
-    servers,
-)
-from unit.judges.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
-from unit.judges.session_literals import SOUND_SESSIONS
-from unit.judges.timeline_literals import introspected, leeway
-from unit.judges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 
 BEARER = f'Bearer error="invalid_token", scope="invoices:read", {POINTER}'
 WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'

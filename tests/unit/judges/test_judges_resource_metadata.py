@@ -5,11 +5,7 @@ import json
 from typing import Any
 
 import pytest
-
-from mcp_auth_contract.judges import JUDGES
-from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
-from mcp_auth_contract.observations import Location, ResourceMetadataObserved
-from unit.judges.literals import (
+from tests.unit.judges.literals import (
     ENDPOINT,
     GONE,
     ISSUER,
@@ -29,6 +25,10 @@ from unit.judges.literals import (
     resource,
     resource_with,
 )
+
+from mcp_auth_contract.judges import JUDGES
+from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
+from mcp_auth_contract.observations import Location, ResourceMetadataObserved
 
 OTHER_URL = "https://mcp.example.com/metadata"
 STRAY_URL = f"{PATH_URL}/no-such-resource"

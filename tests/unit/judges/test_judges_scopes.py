@@ -1,11 +1,11 @@
 """The fine points of judging scopes: what settles a question, and what proves nothing."""
 
 import pytest
+from tests.unit.judges.literals import answer, call, facts, judged, result, rpc_error, tool_error
+from tests.unit.judges.scope_literals import BOTH, EVERYTHING, READ, WRITE, bypass, rounds, surface, weak
 
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 from mcp_auth_contract.observations import CallObserved, challenge_scopes
-from unit.judges.literals import answer, call, facts, judged, result, rpc_error, tool_error
-from unit.judges.scope_literals import BOTH, EVERYTHING, READ, WRITE, bypass, rounds, surface, weak
 
 ROUNDS = ("rounds_complete", "rounds_consistent", "rounds_satisfiable", "rounds_single")
 WIDER = facts(

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.judges.literals import answer, facts, html, judged, login_redirect, result
+from tests.unit.judges.session_literals import RANDOM, cached, ids, listed, scene, stream
 
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 from mcp_auth_contract.observations import Answer, CacheScopeObserved, SessionObserved
-from unit.judges.literals import answer, facts, html, judged, login_redirect, result
-from unit.judges.session_literals import RANDOM, cached, ids, listed, scene, stream
 
 CANARY = "alice-canary"
 KNOWN = facts(canaries=frozenset({CANARY}))

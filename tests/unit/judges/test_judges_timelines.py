@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.judges.literals import POINTER, answer, call, judged, result
+from tests.unit.judges.timeline_literals import leeway, timeline
 
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 from mcp_auth_contract.observations import Heard, Trouble
-from unit.judges.literals import POINTER, answer, call, judged, result
-from unit.judges.timeline_literals import leeway, timeline
 
 REFUSED = answer(401, f"Bearer {POINTER}")
 BROKEN = answer(500)

@@ -1,11 +1,11 @@
 """Challenges in tool results: their form, what stands beside them, and when a status is as right."""
 
 import pytest
+from tests.unit.judges.literals import POINTER, answer, call, facts, judged, result, rpc_error, tool_error
+from tests.unit.judges.tool_literals import INVALID, WEAK, challenged
 
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
 from mcp_auth_contract.observations import Answer, Attempt, CallObserved, read
-from unit.judges.literals import POINTER, answer, call, facts, judged, result, rpc_error, tool_error
-from unit.judges.tool_literals import INVALID, WEAK, challenged
 
 IN_TOOL, EITHER = facts(challenge="tool"), facts(challenge="either")
 UNAUTHORIZED = answer(401, f"Bearer {POINTER}")

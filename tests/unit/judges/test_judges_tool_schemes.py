@@ -1,11 +1,8 @@
 """securitySchemes of tools, open tools, and where challenges in results lead."""
 
 import pytest
-
-from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
-from mcp_auth_contract.observations import Location
-from unit.judges.literals import PATH_URL as HERE
-from unit.judges.literals import (
+from tests.unit.judges.literals import PATH_URL as HERE
+from tests.unit.judges.literals import (
     RESOURCE,
     altered,
     answer,
@@ -16,7 +13,10 @@ from unit.judges.literals import (
     nothing_at,
     result,
 )
-from unit.judges.tool_literals import challenged, listed, pointed, tool
+from tests.unit.judges.tool_literals import challenged, listed, pointed, tool
+
+from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
+from mcp_auth_contract.observations import Location
 
 IN_TOOL, EITHER = facts(challenge="tool"), facts(challenge="either")
 OAUTH = {"type": "oauth2", "scopes": ["invoices:read"]}

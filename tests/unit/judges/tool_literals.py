@@ -3,6 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tests.unit.judges.literals import (
+    PATH_URL,
+    POINTER,
+    RESOURCE,
+    altered,
+    answer,
+    at_pointer,
+    call,
+    facts,
+    nothing_at,
+    result,
+)
+
 from mcp_auth_contract.judges import Facts
 from mcp_auth_contract.observations import (
     Answer,
@@ -14,18 +27,6 @@ from mcp_auth_contract.observations import (
     ToolPointersObserved,
     ToolSchemesObserved,
     read,
-)
-from unit.judges.literals import (
-    PATH_URL,
-    POINTER,
-    RESOURCE,
-    altered,
-    answer,
-    at_pointer,
-    call,
-    facts,
-    nothing_at,
-    result,
 )
 
 __all__ = [

@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.unit.reports.examples import green, interrupted, report, text_of, waived
 
 from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.markdown import render_markdown
-from unit.reports.examples import green, interrupted, report, text_of, waived
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden"

@@ -8,6 +8,18 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from tests.unit.reports.examples import (
+    CURL,
+    ESCAPES,
+    RESULTS,
+    exchange,
+    green,
+    hostile,
+    interrupted,
+    report,
+    text_of,
+    waived,
+)
 
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Level, NotApplicable
@@ -15,7 +27,6 @@ from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.plain import encodable, printable
 from mcp_auth_contract.runner.result import Report
-from unit.reports.examples import CURL, ESCAPES, RESULTS, exchange, green, hostile, interrupted, report, text_of, waived
 
 REPORTS = {"report": report, "interrupted": interrupted, "green": green, "hostile": hostile, "waived": waived}
 SCHEMA = json.loads(report_schema())

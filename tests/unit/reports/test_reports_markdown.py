@@ -9,6 +9,7 @@ from datetime import date
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from tests.unit.reports.examples import ESCAPES, EXPIRED, NEWEST, RESULTS, green, hostile, report, waived
 
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.gate import decide
@@ -16,7 +17,6 @@ from mcp_auth_contract.model import Fail, Inconclusive, Pass
 from mcp_auth_contract.reports.annotations import quarantined, render_annotations
 from mcp_auth_contract.reports.markdown import render_markdown, render_summary
 from mcp_auth_contract.runner import Report, ShardSeen, Waiver
-from unit.reports.examples import ESCAPES, EXPIRED, NEWEST, RESULTS, green, hostile, report, waived
 
 MARKUP = "| a | `b` ``c`` <script>x</script> [l](http://evil) @octocat **b** | \\| \n# H\n::error::x https://evil www.evil.io"
 

@@ -6,11 +6,11 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
+from tests.unit.reports.examples import CURL, RESULTS, SCOPE, green, interrupted, report, text_of
 
 from mcp_auth_contract.model import Fail, Inconclusive, Level, Pass
 from mcp_auth_contract.reports.text import print_report
 from mcp_auth_contract.runner.result import TargetSeen
-from unit.reports.examples import CURL, RESULTS, SCOPE, green, interrupted, report, text_of
 
 
 def line_with(word: str, text: str) -> str:

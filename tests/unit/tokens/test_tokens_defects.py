@@ -7,6 +7,7 @@ from dataclasses import replace
 import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from tests.unit.tokens import reasons
 
 import mcp_auth_contract.tokens.defects as defects
 from mcp_auth_contract.errors import UsageError
@@ -34,7 +35,6 @@ from mcp_auth_contract.tokens.defects.secrets import SECRETS
 from mcp_auth_contract.tokens.keys import b64url
 from mcp_auth_contract.tokens.spec import compact_json
 from mcp_auth_contract.tokens.verify import Refused, StrictVerifier
-from unit.tokens import reasons
 
 ALICE = Identity(name="alice", subject="alice", tenant="t1", scopes=("read", "write"))
 LEEWAY = 60

@@ -13,8 +13,8 @@ import httpx
 import pytest
 import respx
 import trustme
+from tests.hostile.servers import Asked, Hostile, hostile
 
-from hostile.servers import Asked, Hostile, hostile
 from mcp_auth_contract.observations import Answer, Trouble
 from mcp_auth_contract.wire import Evidence, HttpDoor, KitFault, Redactor, Request
 

@@ -5,10 +5,10 @@ from dataclasses import astuple
 from urllib.parse import quote
 
 import pytest
+from tests.hostile.servers import Hostile
+from tests.unit.wire.test_wire_door import respond, with_door
 
-from hostile.servers import Hostile
 from mcp_auth_contract.wire import HttpDoor, Redactor, Request
-from unit.wire.test_wire_door import respond, with_door
 
 TOKEN = ".".join(("eyJhbGciOiJSUzI1NiJ9", "eyJzdWIiOiJhbGljZSIsImp0aSI6IjEyMzQ1Njc4In0", "c2lnbmF0dXJlLW9mLWEtdG9rZW4"))
 OPAQUE = "opaque/token+5f0cX2==kq9"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.hostile.servers import Asked, hostile
 
-from hostile.servers import Asked, hostile
 from mcp_auth_contract.observations import Answer
 from mcp_auth_contract.wire import HttpDoor, Redactor, Request
 from mcp_auth_contract.wire.body import Body

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.unit.lab.conftest import MODERN, Client, Keys, MakeLab
 
 from mcp_auth_contract.lab.exports import Exports
 from mcp_auth_contract.lab.faults.handles import FAULTS
@@ -13,7 +14,6 @@ from mcp_auth_contract.lab.states import States
 from mcp_auth_contract.lab.tasks import EXTENSION
 from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.probes.tampering import alterations
-from unit.lab_room.conftest import MODERN, Client, Keys, MakeLab
 
 BY_NAME = {fault.name: fault for fault in FAULTS}
 ASKABLE = {"elicitation": {"form": {}}}

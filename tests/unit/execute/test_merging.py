@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from tests.unit.reports.examples import NEWEST, RESULTS, exchange, report
 
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execute.merging import merge_shards
@@ -12,7 +13,6 @@ from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Inconclusive, Level, Revision
 from mcp_auth_contract.runner import ControlSeen, Report, ShardSeen, TargetSeen, Waiver, plan_digest
 from mcp_auth_contract.waivers import stale_waivers, waive
-from unit.reports.examples import NEWEST, RESULTS, exchange, report
 
 PLAN = plan_digest((result.case, result.revision) for result in RESULTS)
 ORDER = ["challenge-delete-gated", "prm-served", "token-expired-refused"]

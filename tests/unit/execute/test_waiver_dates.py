@@ -4,8 +4,8 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.lab.lab_runs import CHECKS, run_lab
 
-from lab.lab_runs import CHECKS, run_lab
 from mcp_auth_contract.execute import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.lab.faults import FAULTS
