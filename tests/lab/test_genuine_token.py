@@ -18,7 +18,7 @@ from mcp_auth_contract.lab.fault import Fault
 from mcp_auth_contract.lab.faults import FAULTS
 from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable
-from mcp_auth_contract.probes import Minter, profile_of
+from mcp_auth_contract.checks.minting import Minter, profile_of
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.text import print_report

@@ -20,7 +20,7 @@ from mcp_auth_contract.lab.incoming import Incoming
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.model import Fail, Pass
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.probes.identity import ROUNDS
+from mcp_auth_contract.checks.identity.probe import ROUNDS
 from mcp_auth_contract.runner import Result
 
 RUNS = 5

@@ -9,7 +9,7 @@ import pytest
 from tests.plugin.contracts import FEW, log, write_server
 
 from mcp_auth_contract.catalogue import load_builtin
-from mcp_auth_contract.judges import JUDGES
+from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.model import Verdict
 
 pytest_plugins = ["pytester"]

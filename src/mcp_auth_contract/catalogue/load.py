@@ -13,9 +13,9 @@ from mcp_auth_contract.catalogue.check import Axis, Check, Need, ScopeChoice
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError
-from mcp_auth_contract.judges import JUDGES
+from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.model import Impact, Level, Revision
-from mcp_auth_contract.probes.vocabulary import CARRIERS, PROBES, TOKENS, WORDS
+from mcp_auth_contract.checks.vocabulary import CARRIERS, PROBES, TOKENS, WORDS
 
 __all__ = ["FAMILIES", "load_builtin", "load_catalogue", "retired_ids"]
 

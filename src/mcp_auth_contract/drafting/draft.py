@@ -12,7 +12,7 @@ from mcp_auth_contract.drafting.seen import Seen
 from mcp_auth_contract.drafting.toml import Unwritable, key, server_text
 from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.oauth.metadata import is_loopback_url
-from mcp_auth_contract.observations import JsonObject
+from mcp_auth_contract.answers import JsonObject
 
 __all__ = ["Draft", "DraftPrincipal", "DraftPrompt", "DraftResource", "DraftTool", "draft_of", "is_scope"]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mcp_auth_contract.model import OperationKind, Revision
-from mcp_auth_contract.observations import JsonObject
+from mcp_auth_contract.answers import JsonObject
 
 __all__ = ["KIT", "Listed", "Needed", "Place", "Seen", "TokenShape"]
 

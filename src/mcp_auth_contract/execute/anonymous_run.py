@@ -10,11 +10,11 @@ from mcp_auth_contract.errors import Unreachable
 from mcp_auth_contract.execute.carrying import EVERY_REVISION, carry_out, demand_answers
 from mcp_auth_contract.execute.options import Options
 from mcp_auth_contract.execute.targets import REACH_LIMIT
-from mcp_auth_contract.judges import Facts
+from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_anonymous_plan
-from mcp_auth_contract.probes import Bench
+from mcp_auth_contract.checks.context import Bench
 from mcp_auth_contract.runner import Report, TargetSeen
 from mcp_auth_contract.target import wait_for_port
 from mcp_auth_contract.wire import Conversation, HttpDoor, Redactor, detect_revisions

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mcp_auth_contract.contract import Contract, control_operation, principal_for
 from mcp_auth_contract.plan import Base, Case, Plan
-from mcp_auth_contract.probes import Question
+from mcp_auth_contract.checks.questions import Question
 
 __all__ = ["Askable", "as_askable"]
 

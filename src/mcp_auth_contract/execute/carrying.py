@@ -13,11 +13,14 @@ from mcp_auth_contract.clock import Clock, stopwatch
 from mcp_auth_contract.errors import Unreachable
 from mcp_auth_contract.execute.options import Options
 from mcp_auth_contract.gate import decide
-from mcp_auth_contract.judges import Facts
+from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.observations import Answer, SurfaceObserved, describe
+from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.checks.scopes.observation import SurfaceObserved
+from mcp_auth_contract.answers import describe
 from mcp_auth_contract.plan import Case, Plan
-from mcp_auth_contract.probes import Bench, ask
+from mcp_auth_contract.checks.context import Bench
+from mcp_auth_contract.probes import ask
 from mcp_auth_contract.runner import ControlSeen, Coverage, Report, Run, TargetSeen, reproduction, sharded
 from mcp_auth_contract.waivers import in_scope, stale_waivers, waive
 from mcp_auth_contract.wire import HttpDoor, Redactor

@@ -24,11 +24,12 @@ from mcp_auth_contract.execute.options import Options
 from mcp_auth_contract.execute.resolving import issuer_settings, resolved_for, resolved_without_issuer
 from mcp_auth_contract.execute.targets import inside, started
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.judges import Facts
+from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_plan
-from mcp_auth_contract.probes import Bench, Outputs
+from mcp_auth_contract.checks.context import Bench
+from mcp_auth_contract.checks.outputs import Outputs
 from mcp_auth_contract.runner import Report, TargetSeen
 from mcp_auth_contract.target import Upstream
 from mcp_auth_contract.wire import (

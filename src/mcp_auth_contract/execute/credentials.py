@@ -15,8 +15,9 @@ from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.issuer.control import IssuerName
 from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.plan import Plan
-from mcp_auth_contract.probes import NO_DIFFERENCE, GenuineMinter, Minter, genuine_minter, profile_of
-from mcp_auth_contract.probes.powers import IssuerPowers
+from mcp_auth_contract.checks.genuine import NO_DIFFERENCE, GenuineMinter, genuine_minter
+from mcp_auth_contract.checks.minting import Minter, profile_of
+from mcp_auth_contract.checks.issuer_control import IssuerControl
 from mcp_auth_contract.tokens import parse_genuine
 from mcp_auth_contract.wire import Redactor
 
@@ -34,7 +35,7 @@ class Credentials(Protocol):
     @property
     def own_issuers(self) -> frozenset[str]: ...
     @property
-    def powers(self) -> IssuerPowers | None: ...
+    def powers(self) -> IssuerControl | None: ...
     @property
     def ca_files(self) -> tuple[str, ...]: ...
 
@@ -64,7 +65,7 @@ class OwnIssuer(Credentials):
         return frozenset(self.issuer.url_of(name) for name in IssuerName)
 
     @property
-    def powers(self) -> IssuerPowers:
+    def powers(self) -> IssuerControl:
         return Powers(self.issuer)
 
     @property
@@ -97,7 +98,7 @@ class GivenToken:
     made: GenuineMinter
     variable: str
     own_issuers: frozenset[str] = frozenset()
-    powers: IssuerPowers | None = None
+    powers: IssuerControl | None = None
     ca_files: tuple[str, ...] = ()
 
     def minter(self, _resource: str, _clock: Clock) -> Minter:

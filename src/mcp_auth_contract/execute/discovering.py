@@ -6,9 +6,12 @@ from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.drafting import is_scope
 from mcp_auth_contract.execute.carrying import EVERY_REVISION
 from mcp_auth_contract.model import OperationKind, Revision
-from mcp_auth_contract.observations import JsonObject, challenge_scopes
-from mcp_auth_contract.probes import Bench, Question
-from mcp_auth_contract.probes.documents import ask_authorization_servers, ask_resource_metadata
+from mcp_auth_contract.answers import JsonObject
+from mcp_auth_contract.checks.scopes.observation import challenge_scopes
+from mcp_auth_contract.checks.context import Bench
+from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.authorization_servers.probe import ask_authorization_servers
+from mcp_auth_contract.checks.discovery.probe import ask_resource_metadata
 from mcp_auth_contract.wire import Conversation
 
 __all__ = ["Metadata", "discover"]

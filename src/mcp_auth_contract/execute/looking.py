@@ -28,11 +28,7 @@ from mcp_auth_contract.execute.surveying import (
 from mcp_auth_contract.execute.targets import inside, started
 from mcp_auth_contract.execute.token_shape import shape_of
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.observations import (
-    Accepted,
-    describe,
-    read,
-)
+from mcp_auth_contract.answers import Accepted, describe, read
 from mcp_auth_contract.wire import (
     Conversation,
     Detected,

@@ -7,7 +7,7 @@ from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.issuer.behaviours import BEHAVIOURS, BehaviourName
 from mcp_auth_contract.issuer.introspection import ClientAuthentication, IntrospectionAnswer
 from mcp_auth_contract.issuer.odd_keys import OddKey, odd_key, other_keys, symmetric_secret, weak_key
-from mcp_auth_contract.probes.powers import IssuerPowers, Member
+from mcp_auth_contract.checks.issuer_control import IssuerControl, Member
 from mcp_auth_contract.tokens import SigningKey
 from mcp_auth_contract.tokens.mint import SPECIAL_CHARACTERS
 
@@ -15,7 +15,7 @@ __all__ = ["Powers"]
 
 
 @dataclass(frozen=True, slots=True)
-class Powers(IssuerPowers):
+class Powers(IssuerControl):
     """What a probe asks for, done by the embedded issuer."""
 
     issuer: EmbeddedIssuer

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.model import Effect, Revision
-from mcp_auth_contract.probes import Question
+from mcp_auth_contract.checks.questions import Question
 
 __all__ = ["Base", "Case", "Plan"]
 

@@ -19,9 +19,9 @@ from mcp_auth_contract.contract import (
 from mcp_auth_contract.model import Effect, OperationKind, Revision
 from mcp_auth_contract.plan.case import Base, Case
 from mcp_auth_contract.plan.ways import forbidden_write, ways_of
-from mcp_auth_contract.probes import Question
-from mcp_auth_contract.probes.bypass_words import bypass_asks
-from mcp_auth_contract.probes.vocabulary import PROBES
+from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.scopes.bypass_words import bypass_asks
+from mcp_auth_contract.checks.vocabulary import PROBES
 from mcp_auth_contract.tokens.defects import DEFECTS
 
 __all__ = ["UNKNOWN_SCOPES", "Expansion", "method_exists", "runs_on"]

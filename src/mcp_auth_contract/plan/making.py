@@ -9,7 +9,7 @@ from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.plan.case import Case, Plan
 from mcp_auth_contract.plan.expansion import Expansion, method_exists, runs_on
 from mcp_auth_contract.plan.selection import Selection
-from mcp_auth_contract.probes import Question
+from mcp_auth_contract.checks.questions import Question
 from mcp_auth_contract.tokens.defects import DEFECTS
 
 __all__ = ["make_anonymous_plan", "make_plan"]

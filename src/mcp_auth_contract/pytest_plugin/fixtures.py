@@ -83,7 +83,7 @@ def mcp_contract(pytestconfig: pytest.Config, mcp_issuer: "EmbeddedIssuer") -> "
 @pytest.fixture(scope="session")
 def mcp_profile(mcp_issuer: "EmbeddedIssuer", mcp_contract: "Contract | None") -> "TokenProfile":
     """How the server reads a token: as the contract says, else audience http://127.0.0.1:8000/mcp."""
-    from mcp_auth_contract.probes import profile_of
+    from mcp_auth_contract.checks.minting import profile_of
     from mcp_auth_contract.tokens import TokenProfile
 
     if mcp_contract is None:
@@ -182,7 +182,7 @@ def mcp_respx(pytestconfig: pytest.Config, mcp_respx_url: str) -> "Iterator[Mock
     """An issuer without sockets: httpx finds its metadata, its keys and its introspection at `mcp_respx.url`."""
     from mcp_auth_contract.contract import load_contract
     from mcp_auth_contract.issuer import IssuerSettings
-    from mcp_auth_contract.probes import profile_of
+    from mcp_auth_contract.checks.minting import profile_of
     from mcp_auth_contract.pytest_plugin.mocked import mocked
     from mcp_auth_contract.tokens import Algorithm, TokenProfile
 

@@ -8,7 +8,7 @@ from mcp_auth_contract.contract.faults import nearest
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execute.powers import Powers
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.probes.minting import identity_of
+from mcp_auth_contract.checks.minting import identity_of
 from mcp_auth_contract.tokens import Identity, Minted, TokenProfile, good_token, mint_case
 
 __all__ = ["Mint"]

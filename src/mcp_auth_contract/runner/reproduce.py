@@ -3,8 +3,11 @@
 import shlex
 from collections.abc import Mapping
 
-from mcp_auth_contract.observations import Accepted, CallObserved, Observation
-from mcp_auth_contract.probes import Holder, answers_of
+from mcp_auth_contract.answers import Accepted
+from mcp_auth_contract.checks.tokens.observation import CallObserved
+from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.minting import Holder
+from mcp_auth_contract.probes import answers_of
 from mcp_auth_contract.wire import Evidence
 from mcp_auth_contract.wire.evidence import Exchange
 

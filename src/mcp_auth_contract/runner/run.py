@@ -6,11 +6,16 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeVar
 
-from mcp_auth_contract.judges import JUDGES, Facts
+from mcp_auth_contract.checks.registry import JUDGES
+from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Outcome, Pass
-from mcp_auth_contract.observations import Accepted, Ambiguous, CallObserved, Doubt, Observation, Refused, describe
+from mcp_auth_contract.answers import Accepted, Ambiguous, AmbiguityReason, Refused, describe
+from mcp_auth_contract.checks.tokens.observation import CallObserved
+from mcp_auth_contract.checks.observing import Observation
 from mcp_auth_contract.plan import Base, Case
-from mcp_auth_contract.probes import PROBES, Question, answers_of
+from mcp_auth_contract.checks.vocabulary import PROBES
+from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.probes import answers_of
 from mcp_auth_contract.runner.bracket import Bracket, Held
 from mcp_auth_contract.runner.result import ControlSeen, Result
 from mcp_auth_contract.tokens import DEFECTS
@@ -249,6 +254,6 @@ def _held(observed: Observation) -> Held:
     for attempt in observed.attempts:
         if not isinstance(attempt.reading, Accepted):
             said = describe(attempt.answer)
-            limited = isinstance(attempt.reading, Ambiguous) and attempt.reading.why is Doubt.RATE_LIMITED
+            limited = isinstance(attempt.reading, Ambiguous) and attempt.reading.why is AmbiguityReason.RATE_LIMITED
             return Held(accepted=False, observed=f"{said}, the server limits the rate" if limited else said)
     return Held(accepted=True, observed=describe(observed.attempts[-1].answer))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Case, Plan
-from mcp_auth_contract.probes import Question
-from mcp_auth_contract.probes.vocabulary import PROBES
+from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.vocabulary import PROBES
 
 __all__ = ["Shard", "ShardSeen", "plan_digest", "sharded"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from mcp_auth_contract.observations import Answer, JsonObject, Trouble
+from mcp_auth_contract.answers import Answer, JsonObject, TransportFailure
 from mcp_auth_contract.wire.body import Body
 from mcp_auth_contract.wire.connections import Progress
 from mcp_auth_contract.wire.messages import messages_in, reply_among
@@ -54,11 +54,11 @@ class Attempt:
     status: int | None = None
     headers: tuple[tuple[str, str], ...] = ()
     body: Body | None = None
-    trouble: Trouble | None = None
+    trouble: TransportFailure | None = None
     detail: str = ""
     stream_stayed_open: bool = False
 
-    def fail(self, trouble: Trouble, detail: str) -> None:
+    def fail(self, trouble: TransportFailure, detail: str) -> None:
         """Take a failure: before the status it is the outcome, after it the body is cut short."""
         if self.body is None:
             self.trouble, self.detail = trouble, detail

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from email.utils import parsedate_to_datetime
 
-from mcp_auth_contract.observations import Answer
+from mcp_auth_contract.answers import Answer
 
 __all__ = ["Pace", "Patience", "retry_after"]
 

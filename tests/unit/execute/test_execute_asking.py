@@ -14,7 +14,8 @@ from mcp_auth_contract.execute import Given
 from mcp_auth_contract.execute.credentials import GivenToken, given_token
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Case, make_plan
-from mcp_auth_contract.probes import NO_DIFFERENCE, Question
+from mcp_auth_contract.checks.genuine import NO_DIFFERENCE
+from mcp_auth_contract.checks.questions import Question
 from mcp_auth_contract.tokens import Algorithm, CannotSign, Role, published_key
 from mcp_auth_contract.tokens.keys import b64url
 from mcp_auth_contract.wire import Redactor

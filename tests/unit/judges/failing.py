@@ -40,19 +40,15 @@ from tests.unit.judges.session_literals import FAILING_SESSIONS
 from tests.unit.judges.timeline_literals import leeway, timeline
 from tests.unit.judges.tool_literals import FAILING_IN_RESULTS
 
-from mcp_auth_contract.judges import Facts
+from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.observations import (
-    Accepted,
-    Attempt,
-    Heard,
-    Location,
-    ParityObserved,
-    Refusal,
-    Refused,
-    SessionEndObserved,
-    TimelineObserved,
-)
+from mcp_auth_contract.answers import Accepted, Refusal, Refused
+from mcp_auth_contract.answers import Attempt
+from mcp_auth_contract.checks.tokens.observation import Heard
+from mcp_auth_contract.checks.discovery.observation import Location
+from mcp_auth_contract.checks.transport.observation import ParityObserved
+from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
+from mcp_auth_contract.checks.time_and_keys.observation import TimelineObserved
 
 __all__ = ["FAILING"]
 
@@ -125,7 +121,7 @@ _OVER_TIME: Mapping[str, tuple[Any, Facts]] = {
 }
 
 _AT_DOORS: Mapping[str, tuple[Any, Facts]] = {
-    "door_closed": (door(answer(200, stream=True), expects_reply=False), _HERE),
+    "endpoint_closed": (door(answer(200, stream=True), expects_reply=False), _HERE),
     "session_survives": (
         SessionEndObserved(
             session=True,

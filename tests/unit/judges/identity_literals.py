@@ -5,15 +5,10 @@ from typing import Any
 
 from tests.unit.judges.literals import answer, result
 
-from mcp_auth_contract.observations import (
-    Answer,
-    Attempt,
-    CallerCall,
-    IdentityObserved,
-    Listed,
-    ListingsObserved,
-    read,
-)
+from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.answers import Attempt
+from mcp_auth_contract.checks.identity.observation import CallerCall, IdentityObserved, Listed, ListingsObserved
+from mcp_auth_contract.answers import read
 
 __all__ = [
     "ALICE",

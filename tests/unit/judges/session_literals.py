@@ -6,17 +6,12 @@ from typing import Any
 
 from tests.unit.judges.literals import answer, facts, result
 
-from mcp_auth_contract.judges import Facts
-from mcp_auth_contract.observations import (
-    Answer,
-    Attempt,
-    CacheMark,
-    CacheScopeObserved,
-    SessionIdsObserved,
-    SessionObserved,
-    SessionStep,
-    read,
-)
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.answers import Attempt
+from mcp_auth_contract.checks.caching.observation import CacheMark, CacheScopeObserved
+from mcp_auth_contract.checks.sessions.observation import SessionIdsObserved, SessionObserved, SessionStep
+from mcp_auth_contract.answers import read
 
 __all__ = ["FAILING_SESSIONS", "SOUND_SESSIONS", "cached", "ids", "listed", "scene", "stream"]
 

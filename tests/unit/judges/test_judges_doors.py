@@ -20,7 +20,11 @@ from tests.unit.judges.literals import (
 )
 
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision
-from mcp_auth_contract.observations import Answer, Attempt, ParityObserved, SessionEndObserved, Trouble, read
+from mcp_auth_contract.answers import Answer, TransportFailure
+from mcp_auth_contract.answers import Attempt
+from mcp_auth_contract.checks.transport.observation import ParityObserved
+from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
+from mcp_auth_contract.answers import read
 
 CLOSED = "401, or no such door"
 REFUSED = answer(401, f"Bearer {POINTER}")
@@ -38,7 +42,7 @@ REFUSED = answer(401, f"Bearer {POINTER}")
     ],
 )
 def test_a_door_may_be_closed_in_any_way(each: Answer) -> None:
-    assert judged("door_closed", door(each, "path_double_slash")) == Pass()
+    assert judged("endpoint_closed", door(each, "path_double_slash")) == Pass()
 
 
 @pytest.mark.parametrize(
@@ -54,29 +58,29 @@ def test_a_door_may_be_closed_in_any_way(each: Answer) -> None:
 )
 def test_a_door_that_serves_a_stranger_is_open(each: Answer, *, expects_reply: bool, observed: str) -> None:
     opened = Fail(CLOSED, f"{observed} without a token, for POST {ENDPOINT}")
-    assert judged("door_closed", door(each, "batch", expects_reply=expects_reply)) == opened
+    assert judged("endpoint_closed", door(each, "batch", expects_reply=expects_reply)) == opened
 
 
 def test_a_page_for_people_at_the_same_address_is_no_door() -> None:
-    assert judged("door_closed", door(html(), "get_stream")) == Pass()
+    assert judged("endpoint_closed", door(html(), "get_stream")) == Pass()
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
 def test_a_door_behind_which_the_server_breaks_is_a_matter_of_availability(status: int) -> None:
-    assert judged("door_closed", door(answer(status))) == Fail(CLOSED, str(status), Impact.AVAILABILITY)
+    assert judged("endpoint_closed", door(answer(status))) == Fail(CLOSED, str(status), Impact.AVAILABILITY)
 
 
-@pytest.mark.parametrize("each", [answer(None), answer(429), answer(None, trouble=Trouble.RESET)])
+@pytest.mark.parametrize("each", [answer(None), answer(429), answer(None, trouble=TransportFailure.RESET)])
 def test_a_door_without_an_answer_proves_nothing(each: Answer) -> None:
-    assert isinstance(judged("door_closed", door(each)), Inconclusive)
+    assert isinstance(judged("endpoint_closed", door(each)), Inconclusive)
 
 
 @pytest.mark.parametrize("name", ["notification", "client_response"])
 def test_an_agreed_open_handshake_takes_messages_that_get_no_reply(name: str) -> None:
     seen = door(answer(202), name, expects_reply=False)
     lazy = facts(public=frozenset({"initialize", "tools/list"}))
-    assert judged("door_closed", seen, lazy) == Pass("served without a token; policy.public opens the handshake")
-    assert judged("door_closed", seen, facts(public=frozenset({"tools/list"}))) == Fail(
+    assert judged("endpoint_closed", seen, lazy) == Pass("served without a token; policy.public opens the handshake")
+    assert judged("endpoint_closed", seen, facts(public=frozenset({"tools/list"}))) == Fail(
         CLOSED, f"202 without a token, for POST {ENDPOINT}"
     )
 
@@ -84,7 +88,7 @@ def test_an_agreed_open_handshake_takes_messages_that_get_no_reply(name: str) ->
 def test_an_agreed_open_handshake_opens_no_other_door() -> None:
     lazy = facts(public=frozenset({"initialize"}))
     seen = door(answer(200, stream=True), "get_stream", expects_reply=False)
-    assert isinstance(judged("door_closed", seen, lazy), Fail)
+    assert isinstance(judged("endpoint_closed", seen, lazy), Fail)
 
 
 @pytest.mark.parametrize("each", [REFUSED, rpc_error(), answer(404), answer(400)])

@@ -15,9 +15,12 @@ from tests.unit.judges.literals import (
     tool_error,
 )
 
-from mcp_auth_contract.judges import Facts
+from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
-from mcp_auth_contract.observations import Answer, Attempt, CallObserved, Trouble, read
+from mcp_auth_contract.answers import Answer, TransportFailure
+from mcp_auth_contract.answers import Attempt
+from mcp_auth_contract.checks.tokens.observation import CallObserved
+from mcp_auth_contract.answers import read
 
 BEARER = f'Bearer error="invalid_token", {POINTER}'
 REFUSED = answer(401, BEARER)
@@ -184,8 +187,8 @@ def test_an_unreasonable_request_that_is_served_or_breaks_the_server_fails() -> 
 
 
 @pytest.mark.parametrize("name", ["refused_as_invalid_token", "denied", "accepted", "one_order_only"])
-@pytest.mark.parametrize("trouble", Trouble)
-def test_the_reason_of_silence_is_told(name: str, trouble: Trouble) -> None:
+@pytest.mark.parametrize("trouble", TransportFailure)
+def test_the_reason_of_silence_is_told(name: str, trouble: TransportFailure) -> None:
     verdict = judged(name, call(REFUSED, answer(None, trouble=trouble)))
     assert verdict == Inconclusive(f"inside a live session: {trouble.value}")
 

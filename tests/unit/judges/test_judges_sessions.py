@@ -7,7 +7,9 @@ from tests.unit.judges.literals import answer, facts, html, judged, login_redire
 from tests.unit.judges.session_literals import RANDOM, cached, ids, listed, scene, stream
 
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
-from mcp_auth_contract.observations import Answer, CacheScopeObserved, SessionObserved
+from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.checks.caching.observation import CacheScopeObserved
+from mcp_auth_contract.checks.sessions.observation import SessionObserved
 
 CANARY = "alice-canary"
 KNOWN = facts(canaries=frozenset({CANARY}))

@@ -7,11 +7,12 @@ from tests.unit.judges.literals import POINTER, answer, call, judged, result
 from tests.unit.judges.timeline_literals import leeway, timeline
 
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
-from mcp_auth_contract.observations import Heard, Trouble
+from mcp_auth_contract.checks.tokens.observation import Heard
+from mcp_auth_contract.answers import TransportFailure
 
 REFUSED = answer(401, f"Bearer {POINTER}")
 BROKEN = answer(500)
-SILENT = answer(None, trouble=Trouble.TIMEOUT)
+SILENT = answer(None, trouble=TransportFailure.TIMEOUT)
 
 
 @pytest.mark.parametrize("judge", ["withdrawn_refused", "new_accepted", "good_accepted"])

@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
-from mcp_auth_contract.observations import Answer, Attempt, LeewayObserved, LeewayProbe, Step, TimelineObserved, read
+from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.answers import Attempt
+from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, LeewayProbe, Step, TimelineObserved
+from mcp_auth_contract.answers import read
 
 __all__ = ["introspected", "leeway", "timeline"]
 

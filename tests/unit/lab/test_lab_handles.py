@@ -13,7 +13,7 @@ from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.states import States
 from mcp_auth_contract.lab.tasks import EXTENSION
 from mcp_auth_contract.lab.variants import Variant
-from mcp_auth_contract.probes.tampering import alterations
+from mcp_auth_contract.checks.handles.tampering import alterations
 
 BY_NAME = {fault.name: fault for fault in FAULTS}
 ASKABLE = {"elicitation": {"form": {}}}

@@ -7,18 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_auth_contract.observations import (
-    Accepted,
-    Ambiguous,
-    Answer,
-    Doubt,
-    Reading,
-    Refusal,
-    Refused,
-    Trouble,
-    describe,
-    read,
-)
+from mcp_auth_contract.answers import Accepted, Ambiguous, AmbiguityReason, Reading, Refusal, Refused, describe, read
+from mcp_auth_contract.answers import Answer, TransportFailure
 
 CHALLENGE = (("www-authenticate", 'Bearer error="invalid_token", resource_metadata="https://rs.test/x"'),)
 
@@ -40,10 +30,10 @@ TOOL_CHALLENGE = result({"content": [], "isError": True, "_meta": {"mcp/www_auth
 @pytest.mark.parametrize(
     ("status", "reading"),
     [
-        (100, Ambiguous(Doubt.UNREADABLE)),
-        (301, Ambiguous(Doubt.REDIRECT)),
-        (302, Ambiguous(Doubt.REDIRECT)),
-        (308, Ambiguous(Doubt.REDIRECT)),
+        (100, Ambiguous(AmbiguityReason.UNREADABLE)),
+        (301, Ambiguous(AmbiguityReason.REDIRECT)),
+        (302, Ambiguous(AmbiguityReason.REDIRECT)),
+        (308, Ambiguous(AmbiguityReason.REDIRECT)),
         (400, Refused(Refusal.MALFORMED)),
         (401, Refused(Refusal.UNAUTHORIZED)),
         (402, Refused(Refusal.OTHER)),
@@ -54,11 +44,11 @@ TOOL_CHALLENGE = result({"content": [], "isError": True, "_meta": {"mcp/www_auth
         (410, Refused(Refusal.NOT_SERVED)),
         (415, Refused(Refusal.NOT_SERVED)),
         (421, Refused(Refusal.NOT_SERVED)),
-        (429, Ambiguous(Doubt.RATE_LIMITED)),
+        (429, Ambiguous(AmbiguityReason.RATE_LIMITED)),
         (431, Refused(Refusal.OTHER)),
-        (500, Ambiguous(Doubt.SERVER_ERROR)),
+        (500, Ambiguous(AmbiguityReason.SERVER_ERROR)),
         (501, Refused(Refusal.NOT_SERVED)),
-        (503, Ambiguous(Doubt.SERVER_ERROR)),
+        (503, Ambiguous(AmbiguityReason.SERVER_ERROR)),
     ],
 )
 @pytest.mark.parametrize("reply", [None, result({}), ERROR], ids=["no body", "result", "error"])
@@ -69,9 +59,9 @@ def test_outside_success_the_status_alone_is_read(
     assert read(answer(status, reply), expects_reply=expects_reply) == reading
 
 
-@pytest.mark.parametrize("trouble", list(Trouble))
-def test_without_a_status_there_is_no_answer(trouble: Trouble) -> None:
-    assert read(Answer("x1", "GET", "http://rs.test", trouble=trouble)) == Ambiguous(Doubt.NO_ANSWER)
+@pytest.mark.parametrize("trouble", list(TransportFailure))
+def test_without_a_status_there_is_no_answer(trouble: TransportFailure) -> None:
+    assert read(Answer("x1", "GET", "http://rs.test", trouble=trouble)) == Ambiguous(AmbiguityReason.NO_ANSWER)
 
 
 @pytest.mark.parametrize(
@@ -86,10 +76,10 @@ def test_without_a_status_there_is_no_answer(trouble: Trouble) -> None:
         (result({"isError": True, "_meta": {"other": 1}}), Refused(Refusal.TOOL_ERROR)),
         (TOOL_CHALLENGE, Refused(Refusal.TOOL_CHALLENGE)),
         (ERROR, Refused(Refusal.RPC_ERROR)),
-        (result(None), Ambiguous(Doubt.UNREADABLE)),
-        (result([]), Ambiguous(Doubt.UNREADABLE)),
-        (result("ok"), Ambiguous(Doubt.UNREADABLE)),
-        (None, Ambiguous(Doubt.UNREADABLE)),
+        (result(None), Ambiguous(AmbiguityReason.UNREADABLE)),
+        (result([]), Ambiguous(AmbiguityReason.UNREADABLE)),
+        (result("ok"), Ambiguous(AmbiguityReason.UNREADABLE)),
+        (None, Ambiguous(AmbiguityReason.UNREADABLE)),
     ],
 )
 def test_within_success_the_reply_is_read(reply: Mapping[str, Any] | None, reading: Reading) -> None:
@@ -103,12 +93,12 @@ def test_a_challenge_in_a_result_that_is_no_error_refuses_nothing() -> None:
 @pytest.mark.parametrize("status", [200, 202, 204])
 def test_a_notification_is_accepted_by_success_without_a_reply(status: int) -> None:
     assert read(answer(status), expects_reply=False) == Accepted()
-    assert read(answer(status), expects_reply=True) == Ambiguous(Doubt.UNREADABLE)
+    assert read(answer(status), expects_reply=True) == Ambiguous(AmbiguityReason.UNREADABLE)
 
 
 def test_a_page_for_people_accepts_nothing() -> None:
     page = answer(200, None, ("content-type", "Text/HTML; charset=utf-8"))
-    assert read(page, expects_reply=False) == Ambiguous(Doubt.UNREADABLE)
+    assert read(page, expects_reply=False) == Ambiguous(AmbiguityReason.UNREADABLE)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +118,8 @@ def test_a_page_for_people_accepts_nothing() -> None:
         (answer(302, None, ("location", "/login")), "302 to /login"),
         (answer(302), "302 to nowhere"),
         (answer(500), "500"),
-        (Answer("x1", "GET", "u", trouble=Trouble.TLS, detail="expired"), "TLS failed (expired)"),
-        (Answer("x1", "GET", "u", trouble=Trouble.TIMEOUT), "no answer in time"),
+        (Answer("x1", "GET", "u", trouble=TransportFailure.TLS, detail="expired"), "TLS failed (expired)"),
+        (Answer("x1", "GET", "u", trouble=TransportFailure.TIMEOUT), "no answer in time"),
     ],
 )
 def test_an_answer_is_described_in_a_few_words(seen: Answer, words: str) -> None:
@@ -166,7 +156,7 @@ def test_header_fields_keep_their_lines_and_the_media_type_its_essence() -> None
     [
         ({"id": 1, "result": {}, "error": None}, Accepted()),
         ({"id": 1, "result": None, "error": {"code": -32600}}, Refused(Refusal.RPC_ERROR)),
-        ({"id": 1, "result": {}, "error": {"code": -32600}}, Ambiguous(Doubt.UNREADABLE)),
+        ({"id": 1, "result": {}, "error": {"code": -32600}}, Ambiguous(AmbiguityReason.UNREADABLE)),
     ],
 )
 def test_a_result_does_not_hide_behind_an_error(reply: dict[str, object], reading: object) -> None:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_auth_contract.observations import Answer, sighted
+from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.checks.isolation.sightings import sighted
 
 CANARY = 'alice/t1 "INV-1" é<7f3a>'
 

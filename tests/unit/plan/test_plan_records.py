@@ -9,7 +9,7 @@ from mcp_auth_contract.contract import Contract, Ways, accesses, read_contract
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Case, make_anonymous_plan, make_plan
-from mcp_auth_contract.probes.vocabulary import PROBES, RECORD_WAYS
+from mcp_auth_contract.checks.vocabulary import PROBES, RECORD_WAYS
 
 SAMPLE = (data_folder("scenarios") / "contracts" / "sample.toml").read_text("utf-8")
 CHECKS = tuple(check for check in load_builtin() if check.over is Axis.RECORDS)

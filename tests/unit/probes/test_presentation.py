@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from mcp_auth_contract.probes.presentation import Presentation, present
-from mcp_auth_contract.probes.vocabulary import CARRIERS
+from mcp_auth_contract.checks.challenges.presentation import Presentation, present
+from mcp_auth_contract.checks.vocabulary import CARRIERS
 
 TOKEN = "good.token.x"
 FORGED = "forged.token.x"

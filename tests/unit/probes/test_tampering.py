@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mcp_auth_contract.probes.tampering import alterations
+from mcp_auth_contract.checks.handles.tampering import alterations
 
 PAYLOAD = {"for": ["alice", "t1"], "until": 17, "step": {"done": False, "none": None}, "rate": 1.5}
 TEXT = json.dumps(PAYLOAD, separators=(",", ":"))

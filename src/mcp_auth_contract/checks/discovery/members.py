@@ -1,0 +1,35 @@
+"""Small questions about JSON documents that several judges ask."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+_PRIVATE = ("d", "p", "q", "dp", "dq", "qi", "oth", "k")
+
+
+_SHOWN = 80
+
+
+def shown(value: object) -> str:
+    """Return a member's value as JSON text, cut at 80 characters: a hostile document may hold megabytes."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def strings_or_none(value: object) -> tuple[str, ...] | None:
+    """Return the value as strings when it is a list of strings, else None."""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    return None
+
+
+def zero_members(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of members that are null or an empty list; an empty string is a value."""
+    return tuple(name for name, value in document.items() if value is None or value == [])
+
+
+def private_members(jwks: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the private members (RFC 7518 §6) that the keys of a JWK Set, or a JWK alone, give away."""
+    keys = jwks.get("keys", [jwks])
+    held = [key for key in keys if isinstance(key, Mapping)] if isinstance(keys, list) else []
+    return tuple(name for name in _PRIVATE if any(name in key for key in held))
