@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mcp_auth_contract.catalogue.check import Axis, Check, Need, ScopeChoice
+from mcp_auth_contract.checks.registry import JUDGES, PRESENTATIONS, PROBES, TOKENS
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError
-from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.model import Impact, Level, Revision
-from mcp_auth_contract.checks.vocabulary import CARRIERS, PROBES, TOKENS, WORDS
 
 __all__ = ["FAMILIES", "load_builtin", "load_catalogue", "retired_ids"]
 
@@ -42,7 +41,7 @@ FAMILIES = (
 _MOST_TRIES = 20
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+\Z")
 _REQUIRED = ("id", "title", "level", "impact", "cites", "requirements", "probe", "judge", "why", "remedy")
-_OPTIONAL = ("over", "since", "until", "needs", "token", "scopes", "carrier", "variants", "twin", "tries", "core")
+_OPTIONAL = ("over", "since", "until", "needs", "token", "scopes", "presentation", "forms", "baseline", "tries", "core")
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -148,9 +147,9 @@ def _check(entry: _Entry) -> Check:
         needs=frozenset(Need(word) for word in _words(entry, "needs", {need.value: need for need in Need})),
         tokens=_words(entry, "token", TOKENS),
         scopes=_word(entry, "scopes", ScopeChoice, ScopeChoice.PRINCIPAL),
-        carriers=_words(entry, "carrier", CARRIERS),
-        variants=_words(entry, "variants", {word: words for known in WORDS.values() for word, words in known.items()}),
-        twin=_known(entry, "twin", TOKENS) or None,
+        presentations=_words(entry, "presentation", PRESENTATIONS),
+        forms=_words(entry, "forms", None),
+        baseline=_known(entry, "baseline", TOKENS) or None,
         tries=_tries(entry),
         core=bool(values.get("core", False)),
     )
@@ -169,10 +168,10 @@ def _agree(entry: _Entry, check: Check) -> None:
         )
     given = {
         "token": bool(check.tokens),
-        "carrier": bool(check.carriers),
-        "variants": bool(check.variants),
+        "presentation": bool(check.presentations),
+        "forms": bool(check.forms),
         "scopes": check.scopes is not ScopeChoice.PRINCIPAL,
-        "twin": check.twin is not None,
+        "baseline": check.baseline is not None,
         "tries": check.tries != 1,
     }
     for key, present in given.items():
@@ -191,10 +190,9 @@ def _agree(entry: _Entry, check: Check) -> None:
         raise entry.fault("scopes", '"missing" goes with over = "missing_scopes", and only with it')
     if (check.scopes is ScopeChoice.BROADER) is not (check.over is Axis.IMPLIED_SCOPES):
         raise entry.fault("scopes", '"broader" goes with over = "implied_scopes", and only with it')
-    known = WORDS.get(check.probe, {})
-    for word in check.variants:
-        if word not in known:
-            raise entry.fault("variants", f'unknown word "{word}"{nearest(word, known)}')
+    for form in check.forms:
+        if form not in probe.forms:
+            raise entry.fault("forms", f'unknown word "{form}"{nearest(form, probe.forms)}')
 
 
 def _tries(entry: _Entry) -> int:

@@ -192,15 +192,19 @@ class PrincipalSession:
             answer, reply = replace(answer, reply=said), said is not None
         return Attempt(way, "call", answer, read(answer, expects_reply=reply))
 
-    async def open(self, *, token: Credential = OWN, note: str = "") -> "PrincipalSession":
-        """Shake hands with a token and return a view of the session that came of it; `opened` tells how it went."""
+    async def shake_hands(self, *, token: Credential = OWN, note: str = "") -> Handshake:
+        """Shake hands with a token: `initialize`, and `notifications/initialized` if that is accepted."""
         opening = initialize(self.revision, next(self.context.conversation.ids))
         received = await self.send(opening, token=token, note=note)
         handshake = handshake_of(received, self.revision)
         if handshake.open:
             done = notification(handshake.revision, Call("notifications/initialized", {}), session=handshake.session)
             await self.send(done, token=token, note=note)
-        return replace(self, opened=handshake)
+        return handshake
+
+    async def open(self, *, token: Credential = OWN, note: str = "") -> "PrincipalSession":
+        """Shake hands with a token and return a view of the session that came of it; `opened` tells how it went."""
+        return replace(self, opened=await self.shake_hands(token=token, note=note))
 
     async def end(self, *, token: Credential = OWN) -> None:
         """End the session that `open` opened, where the server keeps one."""

@@ -40,9 +40,9 @@ def print_plan(
     )
     for case in plan.cases:
         where = case.revision or "server"
-        note = f"  not applicable: {case.settled}" if case.settled else ""
+        note = f"  not applicable: {case.inapplicable}" if case.inapplicable else ""
         typer.echo(f"{case.check.level:<6} {where:<10}  {case.id}{note}")
-    planned = [case for case in plan.cases if not case.settled]
+    planned = [case for case in plan.cases if not case.inapplicable]
     questions = {case.question for case in planned}
     assumed = "" if contract.target.revisions else "; the server says at run time which of these it speaks"
     typer.echo(
@@ -98,7 +98,7 @@ def _cases(check: Check) -> str:
         Axis.OPERATIONS: "one per operation that needs a token",
         Axis.MISSING_SCOPES: "one per operation and scope",
     }[check.over]
-    listed = [*check.variants, *check.carriers]
+    listed = [*check.forms, *check.presentations]
     return f"{over}; for each of {', '.join(listed)}" if listed else over
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from mcp_auth_contract.answers import JsonObject
 from mcp_auth_contract.contract.templates import expand, is_template, template_variables
 from mcp_auth_contract.drafting.examples import Arguments, arguments_of, example_text
 from mcp_auth_contract.drafting.hints import known_values
@@ -12,7 +13,6 @@ from mcp_auth_contract.drafting.seen import Seen
 from mcp_auth_contract.drafting.toml import Unwritable, key, server_text
 from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.oauth.metadata import is_loopback_url
-from mcp_auth_contract.answers import JsonObject
 
 __all__ = ["Draft", "DraftPrincipal", "DraftPrompt", "DraftResource", "DraftTool", "draft_of", "is_scope"]
 

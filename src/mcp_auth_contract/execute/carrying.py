@@ -9,18 +9,17 @@ from email.utils import parsedate_to_datetime
 from typing import Protocol
 
 from mcp_auth_contract import __version__
+from mcp_auth_contract.answers import Answer, describe
+from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.registry import PROBES
+from mcp_auth_contract.checks.scopes.observation import SurfaceObserved
 from mcp_auth_contract.clock import Clock, stopwatch
 from mcp_auth_contract.errors import Unreachable
 from mcp_auth_contract.execute.options import Options
 from mcp_auth_contract.gate import decide
-from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.checks.scopes.observation import SurfaceObserved
-from mcp_auth_contract.answers import describe
 from mcp_auth_contract.plan import Case, Plan
-from mcp_auth_contract.checks.context import Bench
-from mcp_auth_contract.probes import ask
 from mcp_auth_contract.runner import ControlSeen, Coverage, Report, Run, TargetSeen, reproduction, sharded
 from mcp_auth_contract.waivers import in_scope, stale_waivers, waive
 from mcp_auth_contract.wire import HttpDoor, Redactor
@@ -51,14 +50,14 @@ class Context(Protocol):
 async def carry_out(
     context: Context,
     plan: Plan,
-    bench: Bench,
+    context: Context,
     seen: TargetSeen,
     begun: str,
     notes: tuple[str, ...],
 ) -> Report:
     options, door = context.options, context.door
     variable = None if options.genuine is None else options.genuine.variable
-    holders = {} if bench.minter is None else bench.minter.holders
+    holders = {} if context.issued is None else context.issued.holders
     waivers = in_scope(options.waivers, plan, options.selection)
     shard = None
     if options.shard is not None:
@@ -66,7 +65,7 @@ async def carry_out(
     today = datetime.fromtimestamp(options.clock(), UTC).date()
     options.progress.begin(len(plan.cases))
     run = Run(
-        ask=lambda question: ask(question, bench),
+        ask=lambda question: PROBES[question.probe].ask(question, context),
         facts=lambda case: context.facts(plan.revisions, case),
         fault=lambda fault: context.redactor.redact(f"{type(fault).__name__}: {fault}"),
         reproduce=lambda observation: (
@@ -85,13 +84,13 @@ async def carry_out(
             task.uncancel()
         run.close(plan.cases, "the run was interrupted")
     with contextlib.suppress(asyncio.CancelledError):
-        await bench.close()
+        await context.close()
     results = waive([run.outcomes[case] for case in plan.cases], waivers, today)
     stale = stale_waivers(waivers, results, today, whole=shard is None)
 
     def first(control: ControlSeen) -> tuple[int, bool]:
         """The control call of the main revision comes first, the others in the order of the plan."""
-        named = bench.control is not None and control.operation == bench.control.name
+        named = context.control is not None and control.operation == context.control.name
         return plan.revisions.index(control.revision), not named
 
     return Report(

@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.outputs import Outputs
 from mcp_auth_contract.clock import TimeControl, stopwatch
 from mcp_auth_contract.contract import (
     Contract,
@@ -24,12 +27,9 @@ from mcp_auth_contract.execute.options import Options
 from mcp_auth_contract.execute.resolving import issuer_settings, resolved_for, resolved_without_issuer
 from mcp_auth_contract.execute.targets import inside, started
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_plan
-from mcp_auth_contract.checks.context import Bench
-from mcp_auth_contract.checks.outputs import Outputs
 from mcp_auth_contract.runner import Report, TargetSeen
 from mcp_auth_contract.target import Upstream
 from mcp_auth_contract.wire import (
@@ -203,7 +203,7 @@ class _ContractRun:
         if not revisions:
             revisions = (Revision.R2026_07_28, Revision.R2025_11_25)
             notes.append("the server showed no revision it speaks; assumed 2026-07-28 and 2025-11-25")
-        bench = Bench(
+        context = Context(
             conversation,
             resource,
             tuple(revisions),
@@ -225,7 +225,7 @@ class _ContractRun:
         plan, remarks = self.credentials.limited(plan)
         notes += remarks
         seen = TargetSeen(endpoint, resource, tuple(revisions), detected.name, detected.version)
-        return await carry_out(self, plan, bench, seen, begun, tuple(notes))
+        return await carry_out(self, plan, context, seen, begun, tuple(notes))
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
         policy, target = self.contract.policy, self.contract.target
@@ -246,7 +246,6 @@ class _ContractRun:
 
 
 def _canaries(contract: Contract, case: Case) -> frozenset[str]:
-    question = case.question
-    if question is None or question.operation is None or question.principal is None:
+    if case.operation is None or case.principal is None:
         return frozenset()
-    return private_canaries(contract, question.operation, question.principal)
+    return private_canaries(contract, case.operation, case.principal)

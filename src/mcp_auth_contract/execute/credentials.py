@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from mcp_auth_contract.catalogue import nearest
+from mcp_auth_contract.checks.genuine import NO_DIFFERENCE, GenuineMinter, genuine_minter
+from mcp_auth_contract.checks.issuer_control import IssuerControl
+from mcp_auth_contract.checks.minting import Minter, profile_of
 from mcp_auth_contract.clock import Clock
 from mcp_auth_contract.contract import Contract, control_operation, operations, principal_for
 from mcp_auth_contract.errors import UsageError
@@ -15,9 +18,6 @@ from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.issuer.control import IssuerName
 from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.plan import Plan
-from mcp_auth_contract.checks.genuine import NO_DIFFERENCE, GenuineMinter, genuine_minter
-from mcp_auth_contract.checks.minting import Minter, profile_of
-from mcp_auth_contract.checks.issuer_control import IssuerControl
 from mcp_auth_contract.tokens import parse_genuine
 from mcp_auth_contract.wire import Redactor
 
@@ -110,7 +110,9 @@ class GivenToken:
     def limited(self, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
         asked = as_askable(plan, self.made.contract, self.made.askable)
         pairs = zip(plan.cases, asked.cases, strict=True)
-        left_out = sum(1 for before, after in pairs if before.settled is None and after.settled not in _OTHER_REASONS)
+        left_out = sum(
+            1 for before, after in pairs if before.inapplicable is None and after.inapplicable not in _OTHER_REASONS
+        )
         need, were = ("case that needs", "was") if left_out == 1 else ("cases that need", "were")
         note = f"run with a genuine token from ${self.variable}: {left_out} {need} the issuer's key {were} not run"
         return asked, (note, *self._expiry())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from mcp_auth_contract.answers import Accepted, describe, read
 from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract.contract import Contract, environment_secrets, read_contract
 from mcp_auth_contract.drafting import KIT, Place, Seen, provisional
@@ -28,7 +29,6 @@ from mcp_auth_contract.execute.surveying import (
 from mcp_auth_contract.execute.targets import inside, started
 from mcp_auth_contract.execute.token_shape import shape_of
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.answers import Accepted, describe, read
 from mcp_auth_contract.wire import (
     Conversation,
     Detected,

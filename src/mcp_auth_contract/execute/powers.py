@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from mcp_auth_contract.checks.issuer_control import IssuerControl, Member
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.issuer.behaviours import BEHAVIOURS, BehaviourName
 from mcp_auth_contract.issuer.introspection import ClientAuthentication, IntrospectionAnswer
 from mcp_auth_contract.issuer.odd_keys import OddKey, odd_key, other_keys, symmetric_secret, weak_key
-from mcp_auth_contract.checks.issuer_control import IssuerControl, Member
 from mcp_auth_contract.tokens import SigningKey
 from mcp_auth_contract.tokens.mint import SPECIAL_CHARACTERS
 

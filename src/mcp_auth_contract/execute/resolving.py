@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from mcp_auth_contract.checks.minting import Minter, profile_of
 from mcp_auth_contract.clock import Clock
 from mcp_auth_contract.contract import Contract, Issuer, resolve, resolve_issuer
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
-from mcp_auth_contract.checks.minting import Minter, profile_of
 from mcp_auth_contract.target import free_port
 from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.tokens.keys import Algorithm

@@ -5,14 +5,13 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from mcp_auth_contract.answers import Accepted, Answer, JsonObject, Refusal, Refused, describe, read
+from mcp_auth_contract.checks.client import LISTS
+from mcp_auth_contract.checks.scopes.observation import challenge_scopes
 from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.contract.templates import expand
 from mcp_auth_contract.drafting import Listed, Needed, Seen, draft_of
 from mcp_auth_contract.model import OperationKind, Revision
-from mcp_auth_contract.answers import Accepted, Refusal, Refused, describe, read
-from mcp_auth_contract.answers import Answer, JsonObject
-from mcp_auth_contract.checks.scopes.observation import challenge_scopes
-from mcp_auth_contract.checks.client import LISTS
 from mcp_auth_contract.wire import Call, Conversation, Detected, HeaderPair, Listing, list_all, operation_call
 
 __all__ = [

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from mcp_auth_contract.answers import Accepted, Answer, read
 from mcp_auth_contract.clock import RealTime
 from mcp_auth_contract.contract import Contract
 from mcp_auth_contract.execute.targets import started
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.oauth import Challenges
-from mcp_auth_contract.answers import Accepted, read
-from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.pytest_plugin.minting import Mint
 from mcp_auth_contract.pytest_plugin.portal import Portal
 from mcp_auth_contract.target import LoadedApp, lifespan, loaded

@@ -180,9 +180,9 @@ def mcp_respx_url() -> str:
 @pytest.fixture
 def mcp_respx(pytestconfig: pytest.Config, mcp_respx_url: str) -> "Iterator[MockedIssuer]":
     """An issuer without sockets: httpx finds its metadata, its keys and its introspection at `mcp_respx.url`."""
+    from mcp_auth_contract.checks.minting import profile_of
     from mcp_auth_contract.contract import load_contract
     from mcp_auth_contract.issuer import IssuerSettings
-    from mcp_auth_contract.checks.minting import profile_of
     from mcp_auth_contract.pytest_plugin.mocked import mocked
     from mcp_auth_contract.tokens import Algorithm, TokenProfile
 

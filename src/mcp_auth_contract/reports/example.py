@@ -1,8 +1,8 @@
 """An example exchange for one check: the request it sends and an answer that it accepts."""
 
 from mcp_auth_contract.catalogue import Axis, Check, ScopeChoice
+from mcp_auth_contract.checks.registry import CARRIERS, DOORS, TIMELINES, TOKENS
 from mcp_auth_contract.checks.scopes.bypass_words import BYPASSES
-from mcp_auth_contract.checks.vocabulary import CARRIERS, DOORS, TIMELINES, TOKENS
 
 __all__ = ["example_exchange"]
 

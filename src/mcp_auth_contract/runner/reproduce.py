@@ -4,10 +4,9 @@ import shlex
 from collections.abc import Mapping
 
 from mcp_auth_contract.answers import Accepted
-from mcp_auth_contract.checks.tokens.observation import CallObserved
-from mcp_auth_contract.checks.observing import Observation
 from mcp_auth_contract.checks.minting import Holder
-from mcp_auth_contract.probes import answers_of
+from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.wire import Evidence
 from mcp_auth_contract.wire.evidence import Exchange
 
@@ -65,7 +64,7 @@ def _decisive(observation: Observation) -> str | None:
             (one for one in observation.attempts if not isinstance(one.reading, Accepted)), observation.attempts[0]
         )
         return attempt.answer.exchange or None
-    return next((answer.exchange for answer in answers_of(observation) if answer.exchange), None)
+    return next((answer.exchange for answer in observation.answers if answer.exchange), None)
 
 
 def _with_calls(text: str, calls: Mapping[str, str]) -> str:

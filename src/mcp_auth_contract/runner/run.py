@@ -6,16 +6,14 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeVar
 
-from mcp_auth_contract.checks.registry import JUDGES
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Outcome, Pass
-from mcp_auth_contract.answers import Accepted, Ambiguous, AmbiguityReason, Refused, describe
-from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.questions import CallQuestion, MethodQuestion, Question
+from mcp_auth_contract.checks.registry import JUDGES, PROBES
+from mcp_auth_contract.checks.tokens.observation import CallObserved
+from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Outcome, Pass
 from mcp_auth_contract.plan import Base, Case
-from mcp_auth_contract.checks.vocabulary import PROBES
-from mcp_auth_contract.checks.questions import Question
-from mcp_auth_contract.probes import answers_of
 from mcp_auth_contract.runner.bracket import Bracket, Held
 from mcp_auth_contract.runner.result import ControlSeen, Result
 from mcp_auth_contract.tokens import DEFECTS
@@ -57,8 +55,8 @@ class Run:
     async def over(self, cases: Sequence[Case]) -> None:
         """Run all cases; those that change the server's state run alone, after the others."""
         for case in cases:
-            if case.question is None or case.settled:
-                self._settle(case, NotApplicable(case.settled or "nothing to ask"))
+            if case.question is None or case.inapplicable:
+                self._settle(case, NotApplicable(case.inapplicable or "nothing to ask"))
         pending = [case for case in cases if case not in self.outcomes]
         together = [case for case in pending if not _alone(case) and not _last(case)]
         try:
@@ -129,16 +127,11 @@ class Run:
             observed = await self.ask(base.question)
         held = _held(observed)
         question = base.question
-        if question.operation is not None and question.revision is not None and question.principal is not None:
-            known = self.controls.get(base)
-            if known is None or known.held:
-                self.controls[base] = ControlSeen(
-                    question.operation.name,
-                    question.principal,
-                    question.revision,
-                    held.accepted,
-                    held.observed,
-                )
+        known = self.controls.get(base)
+        if question.principal is not None and (known is None or known.held):
+            self.controls[base] = ControlSeen(
+                question.operation.name, question.principal, question.revision, held.accepted, held.observed
+            )
         return held
 
     async def _recover(self, base: Base) -> Held:
@@ -152,7 +145,7 @@ class Run:
 
     async def _observe(self, cases: Sequence[Case]) -> None:
         """Ask what the cases ask, each question once, at most `jobs` at a time."""
-        asked = (question for case in cases for question in (case.question, case.gate, case.twin))
+        asked = (question for case in cases for question in (case.question, case.tokenless, case.baseline))
         questions = [question for question in asked if question is not None]
         tasks = [self._task(question) for question in questions]
         if tasks:
@@ -186,16 +179,16 @@ class Run:
                 outcome = self._vacuous(case) or outcome
         except Exception as error:  # noqa: BLE001  a judge that breaks is a fault of the kit, told as error
             outcome = Error(self.fault(error))
-        evidence = tuple(dict.fromkeys(answer.exchange for answer in answers_of(observation)))
+        evidence = tuple(dict.fromkeys(answer.exchange for answer in observation.answers))
         if isinstance(outcome, Fail) and outcome.evidence:
             evidence = outcome.evidence
         self._settle(case, outcome, evidence, self.reproduce(observation))
 
     def _ungated(self, case: Case) -> Inconclusive | None:
         """A case that needs a closed operation, on an open one: its own answer would name a fault it is not."""
-        if case.gate is None:
+        if case.tokenless is None:
             return None
-        observed = self._asked[case.gate].result()
+        observed = self._asked[case.tokenless].result()
         if not isinstance(observed, CallObserved):
             return None
         if observed.accepted is not None:
@@ -206,9 +199,9 @@ class Run:
 
     def _vacuous(self, case: Case) -> NotApplicable | None:
         """A refusal that proves nothing: the server refuses the honest token with the same feature too."""
-        if case.twin is None:
+        if case.baseline is None:
             return None
-        observed = self._asked[case.twin].result()
+        observed = self._asked[case.baseline].result()
         if not isinstance(observed, CallObserved):
             return None
         if observed.attempts and all(isinstance(one.reading, Accepted) for one in observed.attempts):
@@ -228,7 +221,8 @@ def _alone(case: Case) -> bool:
     if question is None:
         return False
     writes = case.base is not None and case.base.writes
-    disturbs = question.token in DEFECTS and DEFECTS[question.token].disturbs
+    token = question.token if isinstance(question, CallQuestion | MethodQuestion) else ""
+    disturbs = token in DEFECTS and DEFECTS[token].disturbs
     return not _last(case) and (writes or disturbs or PROBES[question.probe].alone)
 
 

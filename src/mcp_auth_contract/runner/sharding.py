@@ -4,11 +4,11 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.registry import PROBES
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Case, Plan
-from mcp_auth_contract.checks.questions import Question
-from mcp_auth_contract.checks.vocabulary import PROBES
 
 __all__ = ["Shard", "ShardSeen", "plan_digest", "sharded"]
 
@@ -94,7 +94,7 @@ def _base(group: Sequence[Case]) -> str:
 
 
 def _weight(group: Sequence[Case]) -> int:
-    questions = {case.question for case in group if case.question is not None and not case.settled}
+    questions = {case.question for case in group if case.question is not None and not case.inapplicable}
     return sum(_ALONE if PROBES[question.probe].alone else 1 for question in questions)
 
 
@@ -109,7 +109,7 @@ def _groups(cases: Sequence[Case]) -> list[list[Case]]:
         return key
 
     for case in cases:
-        if case.question is not None and not case.settled:
+        if case.question is not None and not case.inapplicable:
             parents[root(case.question)] = root(case.id)
     groups: dict[str | Question, list[Case]] = {}
     for case in cases:

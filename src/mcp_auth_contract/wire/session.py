@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcp_auth_contract.answers import Accepted, Answer, Reading, read
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.answers import Accepted, Reading, read
-from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.wire.conversation import Received
 from mcp_auth_contract.wire.http import HttpDoor
 from mcp_auth_contract.wire.mcp import ACCEPT, Call, Message, initialize, notification, read_headers, request
