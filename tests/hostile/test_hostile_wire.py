@@ -14,8 +14,7 @@ import pytest
 import trustme
 from tests.hostile.servers import BEHAVIOURS, Behaviour, hostile
 
-from mcp_auth_contract.answers import Accepted, Ambiguous, AmbiguityReason, read
-from mcp_auth_contract.answers import Answer, TransportFailure
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, TransportFailure, read
 from mcp_auth_contract.wire import HttpDoor, Redactor, Request
 
 LIMIT = 0.6

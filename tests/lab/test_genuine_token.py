@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 from tests.lab.lab_runs import CHECKS, INSIDE, OPAQUE, run_lab, sample_contract
 
+from mcp_auth_contract.checks.minting import Minter, profile_of
 from mcp_auth_contract.clock import system_clock
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execute import Given, Options
@@ -18,7 +19,6 @@ from mcp_auth_contract.lab.fault import Fault
 from mcp_auth_contract.lab.faults import FAULTS
 from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable
-from mcp_auth_contract.checks.minting import Minter, profile_of
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.text import print_report

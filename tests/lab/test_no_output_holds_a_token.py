@@ -8,15 +8,15 @@ import pytest
 from rich.console import Console
 from tests.lab.lab_runs import CHECKS, run_lab
 
+from mcp_auth_contract.checks.context import Bench
+from mcp_auth_contract.checks.minting import Minter
+from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.questions import Question
 from mcp_auth_contract.execute import Options, carrying
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.lab.faults import FAULTS
 from mcp_auth_contract.model import Error, Fail
-from mcp_auth_contract.checks.observing import Observation
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.checks.context import Bench
-from mcp_auth_contract.checks.minting import Minter
-from mcp_auth_contract.checks.questions import Question
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.text import print_report

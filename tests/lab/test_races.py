@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from tests.lab.lab_runs import CHECKS, run_lab
 
+from mcp_auth_contract.checks.identity.probe import ROUNDS
 from mcp_auth_contract.execute import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.lab.app import Lab
@@ -20,7 +21,6 @@ from mcp_auth_contract.lab.incoming import Incoming
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.model import Fail, Pass
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.checks.identity.probe import ROUNDS
 from mcp_auth_contract.runner import Result
 
 RUNS = 5

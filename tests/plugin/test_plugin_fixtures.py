@@ -10,8 +10,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from tests.plugin.contracts import write_server
 
-from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.pytest_plugin import assert_accepted, assert_refused, challenge_of, token_cases
 from mcp_auth_contract.tokens import Algorithm, TokenProfile
 from mcp_auth_contract.tokens.keys import PRIVATE_MEMBERS

@@ -1,7 +1,7 @@
 """One check on its way to cases: over which operations, scopes, records and tokens it is asked."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 from mcp_auth_contract.catalogue import Axis, Check, Need, ScopeChoice
@@ -34,6 +34,7 @@ from mcp_auth_contract.contract import (
 )
 from mcp_auth_contract.model import Effect, OperationKind, Revision
 from mcp_auth_contract.plan.case import Base, Case
+from mcp_auth_contract.plan.needs import unmet
 from mcp_auth_contract.plan.ways import forbidden_write, ways_of
 from mcp_auth_contract.tokens.defects import DEFECTS
 
@@ -41,45 +42,6 @@ __all__ = ["UNKNOWN_SCOPES", "Expansion", "runs_on"]
 
 UNKNOWN_SCOPES = frozenset({"openid", "unknown:probe"})
 """Scopes that a token may hold besides those of the contract: one of OpenID Connect, and one that nobody knows."""
-
-
-def _unnamed(claim: str, what: str) -> Callable[[Contract], str | None]:
-    def unmet(contract: Contract) -> str | None:
-        name = getattr(contract.claims, claim)
-        return None if name in contract.claims.required else f'claims.required does not name the {what} claim "{name}"'
-
-    return unmet
-
-
-def _no_jwt(contract: Contract) -> str | None:
-    return 'the tokens are opaque (issuer.tokens = "opaque")' if contract.issuer.tokens == "opaque" else None
-
-
-def _no_rsa(contract: Contract) -> str | None:
-    algorithm = contract.issuer.algorithms[0]
-    rsa = algorithm in ("RS256", "PS256")
-    return _no_jwt(contract) or (None if rsa else f"the issuer signs with {algorithm}, not with an RSA key")
-
-
-def _no_tool_challenge(contract: Contract) -> str | None:
-    if contract.policy.challenge == "http":
-        return 'refusals are HTTP statuses here (policy.challenge = "http")'
-    protected = any(tool.scopes != () for tool in contract.tools)
-    return None if protected else "the contract declares no protected tool"
-
-
-UNMET: Mapping[Need, Callable[[Contract], str | None]] = {
-    Need.AUDIT: lambda contract: "the contract names no audit log" if contract.audit is None else None,
-    Need.SUBJECT: _unnamed("subject", "subject"),
-    Need.TENANT: _unnamed("tenant", "tenant"),
-    Need.JWT: _no_jwt,
-    Need.RSA: _no_rsa,
-    Need.OPAQUE: lambda contract: (
-        None if contract.issuer.tokens == "opaque" else 'the tokens are JWTs (issuer.tokens = "jwt")'
-    ),
-    Need.TOOL_CHALLENGE: _no_tool_challenge,
-}
-"""By need: why a contract does not meet it. The other needs are seen in the run: control and gated."""
 
 
 def runs_on(check: Check, revision: Revision, revisions: tuple[Revision, ...], every_revision: bool) -> bool:
@@ -112,7 +74,7 @@ class Expansion:
         if not any(check.applies_to(revision) for revision in self.revisions):
             yield Case(check.id, check, None, None, inapplicable=_out_of_range(check, self.revisions))
             return
-        if reason := self._unmet():
+        if reason := unmet(self.check, self.contract):
             yield Case(check.id, check, None, None, inapplicable=reason)
             return
         if check.over is Axis.ONCE:
@@ -146,10 +108,6 @@ class Expansion:
         if self.contract.issuer.tokens == "opaque":
             return "no opaque token can have this fault"
         return "the fault makes no difference for the issuer, the audience and the claims of this contract"
-
-    def _unmet(self) -> str | None:
-        reasons = (UNMET[need](self.contract) for need in Need if need in self.check.needs and need in UNMET)
-        return next((reason for reason in reasons if reason is not None), None)
 
     @property
     def _probe(self) -> Probe:

@@ -7,13 +7,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from mcp_auth_contract.checks.vocabulary import CARRIERS, PROBES, WORDS
 
 from mcp_auth_contract.catalogue import Check, load_builtin
+from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.citations import CITATIONS, Citation
 from mcp_auth_contract.datafiles import data_folder
-from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.model import Level, Revision
-from mcp_auth_contract.checks.vocabulary import CARRIERS, PROBES, WORDS
 
 FILES = (
     "prm",

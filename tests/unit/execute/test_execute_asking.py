@@ -4,18 +4,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcp_auth_contract.catalogue import load_builtin
+from mcp_auth_contract.checks.genuine import NO_DIFFERENCE
+from mcp_auth_contract.checks.questions import CallQuestion, FormQuestion
 from mcp_auth_contract.contract import Contract, control_operation, operations, read_contract
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execute import Given
 from mcp_auth_contract.execute.credentials import GivenToken, given_token
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Case, make_plan
-from mcp_auth_contract.checks.genuine import NO_DIFFERENCE
-from mcp_auth_contract.checks.questions import Question
 from mcp_auth_contract.tokens import Algorithm, CannotSign, Role, published_key
 from mcp_auth_contract.tokens.keys import b64url
 from mcp_auth_contract.wire import Redactor
@@ -53,6 +54,9 @@ def contract() -> Contract:
     return read_contract(CONTRACT, Path("mcp-auth-contract.toml"))
 
 
+CALL = CallQuestion(probe="call", revision=REVISION, operation=operations(contract())[0], principal="alice")
+
+
 def token(**claims: object) -> str:
     held: Mapping[str, object] = {
         "sub": "alice",
@@ -78,57 +82,65 @@ def planned(credentials: GivenToken) -> tuple[dict[str, Case], tuple[str, ...]]:
 def test_what_tampering_can_make_is_asked_between_control_calls_with_the_token_as_it_is() -> None:
     cases, _ = planned(given(token()))
     case = cases["token-alg-none-refused[read_note:none]"]
-    assert case.settled is None
+    assert case.inapplicable is None
     assert case.base is not None
     assert case.base.question.token == "good"
     assert case.base.question.scopes is None
 
 
 @pytest.mark.parametrize(
-    ("probe", "changes", "reason"),
+    ("changes", "reason"),
     [
-        ("call", {"token": "expired"}, "a changed claim would be refused for its signature"),
-        ("call", {"token": "hmac_with_public_key", "variant": "pem"}, "needs a key of the token's issuer"),
-        ("call", {"token": "jku_of_stranger", "variant": "own_kid"}, "needs the kit's own issuer"),
-        ("call", {"token": "good", "scopes": frozenset({"read"})}, "needs a token with other scopes"),
-        ("call", {"token": "good", "principal": "bob"}, "needs a token of another principal"),
-        ("call", {"token": "signed_with_es256"}, NO_DIFFERENCE),
-        ("timeline", {"word": "rotate_in"}, "needs the kit's own issuer"),
-        ("leeway", {"word": "exp"}, "a changed claim would be refused for its signature"),
+        ({"token": "expired"}, "a changed claim would be refused for its signature"),
+        ({"token": "hmac_with_public_key", "variant": "pem"}, "needs a key of the token's issuer"),
+        ({"token": "jku_of_stranger", "variant": "own_kid"}, "needs the kit's own issuer"),
+        ({"token": "good", "scopes": frozenset({"read"})}, "needs a token with other scopes"),
+        ({"token": "good", "principal": "bob"}, "needs a token of another principal"),
+        ({"token": "signed_with_es256"}, NO_DIFFERENCE),
     ],
 )
-def test_what_cannot_be_asked_says_why(probe: str, changes: Mapping[str, object], reason: str) -> None:
-    made = given(token()).made
-    question = Question(probe, REVISION, operations(contract())[0], "alice")
-    assert made.askable(replace(question, **changes)) == reason
+def test_a_call_that_cannot_be_made_says_why(changes: Mapping[str, Any], reason: str) -> None:
+    assert given(token()).made.askable(replace(CALL, **changes)) == reason
+
+
+@pytest.mark.parametrize(
+    ("probe", "form", "reason"),
+    [
+        ("timeline", "rotate_in", "needs the kit's own issuer"),
+        ("leeway", "exp", "a changed claim would be refused for its signature"),
+        ("identity", "meta_override", "needs a token of another principal"),
+    ],
+)
+def test_a_scene_that_needs_the_issuer_says_why(probe: str, form: str, reason: str) -> None:
+    question = FormQuestion(probe=probe, revision=REVISION, operation=CALL.operation, principal="alice", form=form)
+    assert given(token()).made.askable(question) == reason
 
 
 def test_a_question_for_the_very_scopes_of_the_token_is_asked() -> None:
     made = given(token()).made
-    question = Question("call", REVISION, None, "alice", "good", scopes=frozenset({"read", "write"}))
+    question = replace(CALL, token="good", scopes=frozenset({"read", "write"}))
     assert made.askable(question) == replace(question, scopes=None)
 
 
 def test_a_question_without_a_token_is_asked_whoever_would_ask_it() -> None:
     made = given(token()).made
-    question = Question("call", REVISION, None, "bob", scopes=frozenset({"read"}))
+    question = replace(CALL, principal="bob", scopes=frozenset({"read"}))
     assert made.askable(question) == replace(question, principal="alice", scopes=None)
 
 
 def test_an_operation_of_somebody_else_has_the_holders_control_call() -> None:
     cases, _ = planned(given(token(sub="bob", scope="read")))
     case = cases["challenge-missing-token-401[read_note]"]
-    assert case.settled is None
+    assert case.inapplicable is None
     assert case.base is not None
-    assert case.base.question.operation is not None
     assert (case.base.question.operation.name, case.base.question.principal) == ("whoami", "bob")
 
 
 def test_the_note_counts_what_was_not_asked() -> None:
     cases, notes = planned(given(token()))
     plan = make_plan(load_builtin(), contract(), [REVISION])
-    open_before = sum(case.settled is None for case in plan.cases)
-    open_after = sum(case.settled in (None, NO_DIFFERENCE) for case in cases.values())
+    open_before = sum(case.inapplicable is None for case in plan.cases)
+    open_after = sum(case.inapplicable in (None, NO_DIFFERENCE) for case in cases.values())
     expected = f"{open_before - open_after} cases that need the issuer's key were not run"
     assert notes == (f"run with a genuine token from $TOKEN: {expected}",)
     assert open_before > open_after > 100

@@ -40,15 +40,14 @@ from tests.unit.judges.session_literals import FAILING_SESSIONS
 from tests.unit.judges.timeline_literals import leeway, timeline
 from tests.unit.judges.tool_literals import FAILING_IN_RESULTS
 
-from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.model import Revision
-from mcp_auth_contract.answers import Accepted, Refusal, Refused
-from mcp_auth_contract.answers import Attempt
-from mcp_auth_contract.checks.tokens.observation import Heard
+from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
 from mcp_auth_contract.checks.discovery.observation import Location
-from mcp_auth_contract.checks.transport.observation import ParityObserved
+from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
 from mcp_auth_contract.checks.time_and_keys.observation import TimelineObserved
+from mcp_auth_contract.checks.tokens.observation import Heard
+from mcp_auth_contract.checks.transport.observation import ParityObserved
+from mcp_auth_contract.model import Revision
 
 __all__ = ["FAILING"]
 

@@ -19,12 +19,10 @@ from tests.unit.judges.literals import (
     tool_error,
 )
 
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision
-from mcp_auth_contract.answers import Answer, TransportFailure
-from mcp_auth_contract.answers import Attempt
-from mcp_auth_contract.checks.transport.observation import ParityObserved
+from mcp_auth_contract.answers import Answer, Attempt, TransportFailure, read
 from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
-from mcp_auth_contract.answers import read
+from mcp_auth_contract.checks.transport.observation import ParityObserved
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision
 
 CLOSED = "401, or no such door"
 REFUSED = answer(401, f"Bearer {POINTER}")

@@ -29,22 +29,32 @@ from tests.unit.judges.session_literals import SOUND_SESSIONS
 from tests.unit.judges.timeline_literals import introspected, leeway
 from tests.unit.judges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 
-from mcp_auth_contract.checks.registry import JUDGES
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
-from mcp_auth_contract.answers import Accepted, Refusal, Refused
-from mcp_auth_contract.answers import Attempt
-from mcp_auth_contract.checks.isolation.observation import AuditObserved, CursorObserved, MissingObserved, RecordObserved, WriteObserved
+from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServersObserved
-from mcp_auth_contract.checks.scopes.observation import BypassObserved, RoundsObserved, SurfaceObserved
-from mcp_auth_contract.checks.tokens.observation import CallObserved, Heard
-from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
-from mcp_auth_contract.checks.leaks.observation import ExchangesObserved, UpstreamObserved
-from mcp_auth_contract.checks.handles.observation import HandleObserved, OwnStateObserved, RequestStateObserved, TaskObserved
-from mcp_auth_contract.checks.identity.observation import IdentityObserved, ListingsObserved
-from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, TimelineObserved
 from mcp_auth_contract.checks.discovery.observation import ResourceMetadataObserved
+from mcp_auth_contract.checks.handles.observation import (
+    HandleObserved,
+    OwnStateObserved,
+    RequestStateObserved,
+    TaskObserved,
+)
+from mcp_auth_contract.checks.identity.observation import IdentityObserved, ListingsObserved
+from mcp_auth_contract.checks.isolation.observation import (
+    AuditObserved,
+    CursorObserved,
+    MissingObserved,
+    RecordObserved,
+    WriteObserved,
+)
+from mcp_auth_contract.checks.leaks.observation import ExchangesObserved, UpstreamObserved
+from mcp_auth_contract.checks.registry import JUDGES
+from mcp_auth_contract.checks.scopes.observation import BypassObserved, RoundsObserved, SurfaceObserved
 from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
+from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, TimelineObserved
+from mcp_auth_contract.checks.tokens.observation import CallObserved, Heard
 from mcp_auth_contract.checks.tool_challenges.observation import ToolPointersObserved, ToolSchemesObserved
+from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
 
 BEARER = f'Bearer error="invalid_token", scope="invoices:read", {POINTER}'
 WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'

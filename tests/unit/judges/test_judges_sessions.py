@@ -6,10 +6,10 @@ import pytest
 from tests.unit.judges.literals import answer, facts, html, judged, login_redirect, result
 from tests.unit.judges.session_literals import RANDOM, cached, ids, listed, scene, stream
 
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.caching.observation import CacheScopeObserved
 from mcp_auth_contract.checks.sessions.observation import SessionObserved
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 
 CANARY = "alice-canary"
 KNOWN = facts(canaries=frozenset({CANARY}))

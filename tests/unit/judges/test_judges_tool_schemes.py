@@ -15,8 +15,8 @@ from tests.unit.judges.literals import (
 )
 from tests.unit.judges.tool_literals import challenged, listed, pointed, tool
 
-from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
 from mcp_auth_contract.checks.discovery.observation import Location
+from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
 
 IN_TOOL, EITHER = facts(challenge="tool"), facts(challenge="either")
 OAUTH = {"type": "oauth2", "scopes": ["invoices:read"]}

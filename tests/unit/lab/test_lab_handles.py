@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from tests.unit.lab.conftest import MODERN, Client, Keys, MakeLab
 
+from mcp_auth_contract.checks.handles.tampering import alterations
 from mcp_auth_contract.lab.exports import Exports
 from mcp_auth_contract.lab.faults.handles import FAULTS
 from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.lab.states import States
 from mcp_auth_contract.lab.tasks import EXTENSION
 from mcp_auth_contract.lab.variants import Variant
-from mcp_auth_contract.checks.handles.tampering import alterations
 
 BY_NAME = {fault.name: fault for fault in FAULTS}
 ASKABLE = {"elicitation": {"form": {}}}

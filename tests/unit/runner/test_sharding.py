@@ -28,7 +28,7 @@ WHOLE = plan()
 def test_every_case_is_in_exactly_one_part_and_parts_are_about_equal(of: int) -> None:
     parts = [sharded(WHOLE, Shard(index, of))[0] for index in range(1, of + 1)]
     assert Counter(case for part in parts for case in part.cases) == Counter(WHOLE.cases)
-    questions = [len({case.question for case in part.cases if not case.settled}) for part in parts]
+    questions = [len({case.question for case in part.cases if not case.inapplicable}) for part in parts]
     assert max(questions) <= 2 * min(questions)
     for part in parts:
         assert any(case.base is not None for case in part.cases)
@@ -39,7 +39,7 @@ def test_every_case_is_in_exactly_one_part_and_parts_are_about_equal(of: int) ->
 def test_cases_with_one_id_or_one_question_stay_together() -> None:
     parts = [sharded(WHOLE, Shard(index, 4))[0] for index in range(1, 5)]
     ids = [{case.id for case in part.cases} for part in parts]
-    questions = [{case.question for case in part.cases if case.question and not case.settled} for part in parts]
+    questions = [{case.question for case in part.cases if case.question and not case.inapplicable} for part in parts]
     for seen in (ids, questions):
         assert sum(len(part) for part in seen) == len(set().union(*seen))
 

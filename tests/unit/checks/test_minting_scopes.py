@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from mcp_auth_contract.checks.minting import profile_of
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.datafiles import data_folder
-from mcp_auth_contract.checks.minting import profile_of
 
 SAMPLE = (data_folder("scenarios") / "contracts" / "sample.toml").read_text("utf-8")
 

@@ -15,12 +15,10 @@ from tests.unit.judges.literals import (
     tool_error,
 )
 
+from mcp_auth_contract.answers import Answer, Attempt, TransportFailure, read
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
-from mcp_auth_contract.answers import Answer, TransportFailure
-from mcp_auth_contract.answers import Attempt
 from mcp_auth_contract.checks.tokens.observation import CallObserved
-from mcp_auth_contract.answers import read
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
 
 BEARER = f'Bearer error="invalid_token", {POINTER}'
 REFUSED = answer(401, BEARER)

@@ -1,49 +1,48 @@
-"""Each carrier presents the token in its own way, and no two alike."""
+"""Each way presents the token in its own way, and no two alike."""
 
 import base64
 
 import pytest
 
-from mcp_auth_contract.checks.challenges.presentation import Presentation, present
-from mcp_auth_contract.checks.vocabulary import CARRIERS
+from mcp_auth_contract.checks.presentation import PRESENTATIONS, Presentation, Presented, present
 
 TOKEN = "good.token.x"
 FORGED = "forged.token.x"
 MESSAGE = {"jsonrpc": "2.0", "method": "tools/call", "params": {"arguments": {"id": 1}}}
 
 
-def shown(carrier: str, token: str | None = TOKEN) -> list[Presentation]:
-    found = present(carrier, token, forged=FORGED, good="own.token.x", subject="alice")
+def shown(name: str, token: str | None = TOKEN) -> list[Presentation]:
+    found = present(name, Presented(token, FORGED, "own.token.x", "alice"))
     return [presentation for _, presentation in found]
 
 
-def line(carrier: str) -> str | bytes:
-    ((name, value),) = shown(carrier)[0].headers
-    assert name == "Authorization"
+def line(name: str) -> str | bytes:
+    ((field, value),) = shown(name)[0].headers
+    assert field == "Authorization"
     return value
 
 
-@pytest.mark.parametrize("carrier", CARRIERS)
-def test_every_carrier_presents_something_and_says_where(carrier: str) -> None:
-    for presentation in shown(carrier):
+@pytest.mark.parametrize("name", PRESENTATIONS)
+def test_every_way_presents_something_and_says_where(name: str) -> None:
+    for presentation in shown(name):
         assert presentation.headers or presentation.query or presentation.member
-        standard = carrier in ("bearer", "scheme_lower", "scheme_upper", "scheme_mixed")
-        assert presentation.offered == ("" if standard else CARRIERS[carrier])
+        standard = name in ("bearer", "scheme_lower", "scheme_upper", "scheme_mixed")
+        assert presentation.offered == ("" if standard else PRESENTATIONS[name])
 
 
-def test_no_two_carriers_send_the_same() -> None:
-    sent = [str((p.headers, p.replaced, p.query, p.member)) for carrier in CARRIERS for p in shown(carrier)]
+def test_no_two_ways_send_the_same() -> None:
+    sent = [str((p.headers, p.replaced, p.query, p.member)) for name in PRESENTATIONS for p in shown(name)]
     assert len(set(sent)) == len(sent)
 
 
-@pytest.mark.parametrize("carrier", CARRIERS)
-def test_without_a_token_none_is_shown(carrier: str) -> None:
-    for presentation in shown(carrier, None):
+@pytest.mark.parametrize("name", PRESENTATIONS)
+def test_without_a_token_none_is_shown(name: str) -> None:
+    for presentation in shown(name, None):
         assert TOKEN not in str((presentation.headers, presentation.query, presentation.value))
 
 
 @pytest.mark.parametrize(
-    ("carrier", "value"),
+    ("name", "value"),
     [
         ("two_spaces", f"Bearer  {TOKEN}"),
         ("tab", f"Bearer\t{TOKEN}"),
@@ -59,12 +58,12 @@ def test_without_a_token_none_is_shown(carrier: str) -> None:
         ("letters_beyond_ascii", "Bearer tökén".encode()),
     ],
 )
-def test_a_header_is_spelled_octet_for_octet(carrier: str, value: str | bytes) -> None:
-    assert line(carrier) == value
+def test_a_header_is_spelled_octet_for_octet(name: str, value: str | bytes) -> None:
+    assert line(name) == value
 
 
 @pytest.mark.parametrize(
-    ("carrier", "credentials"),
+    ("name", "credentials"),
     [
         ("basic_user_password", "alice:password"),
         ("basic_user_alone", "alice:"),
@@ -73,8 +72,8 @@ def test_a_header_is_spelled_octet_for_octet(carrier: str, value: str | bytes) -
         ("basic_token_user", f"{TOKEN}:"),
     ],
 )
-def test_basic_credentials_hold_the_two_parts(carrier: str, credentials: str) -> None:
-    scheme, _, encoded = str(line(carrier)).partition(" ")
+def test_basic_credentials_hold_the_two_parts(name: str, credentials: str) -> None:
+    scheme, _, encoded = str(line(name)).partition(" ")
     assert (scheme, base64.b64decode(encoded).decode()) == ("Basic", credentials)
 
 

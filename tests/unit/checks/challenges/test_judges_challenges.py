@@ -16,10 +16,10 @@ from tests.unit.judges.literals import (
     tool_error,
 )
 
+from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth import FaultKind
-from mcp_auth_contract.answers import Answer
 
 WHOLE = f'Bearer realm="mcp", error="invalid_token", scope="invoices:read", {POINTER}'
 ON_401 = sorted(

@@ -7,8 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_auth_contract.answers import Accepted, Ambiguous, AmbiguityReason, Reading, Refusal, Refused, describe, read
-from mcp_auth_contract.answers import Answer, TransportFailure
+from mcp_auth_contract.answers import (
+    Accepted,
+    AmbiguityReason,
+    Ambiguous,
+    Answer,
+    Reading,
+    Refusal,
+    Refused,
+    TransportFailure,
+    describe,
+    read,
+)
 
 CHALLENGE = (("www-authenticate", 'Bearer error="invalid_token", resource_metadata="https://rs.test/x"'),)
 
