@@ -30,7 +30,7 @@ EVERY_REVISION = tuple(sorted(Revision, reverse=True))
 """The newest first."""
 
 
-class Context(Protocol):
+class Started(Protocol):
     """A run under way; `started` is a reading of the stopwatch."""
 
     @property
@@ -48,14 +48,14 @@ class Context(Protocol):
 
 
 async def carry_out(
-    context: Context,
+    started: Started,
     plan: Plan,
     context: Context,
     seen: TargetSeen,
     begun: str,
     notes: tuple[str, ...],
 ) -> Report:
-    options, door = context.options, context.door
+    options, door = started.options, started.door
     variable = None if options.genuine is None else options.genuine.variable
     holders = {} if context.issued is None else context.issued.holders
     waivers = in_scope(options.waivers, plan, options.selection)
@@ -66,8 +66,8 @@ async def carry_out(
     options.progress.begin(len(plan.cases))
     run = Run(
         ask=lambda question: PROBES[question.probe].ask(question, context),
-        facts=lambda case: context.facts(plan.revisions, case),
-        fault=lambda fault: context.redactor.redact(f"{type(fault).__name__}: {fault}"),
+        facts=lambda case: started.facts(plan.revisions, case),
+        fault=lambda fault: started.redactor.redact(f"{type(fault).__name__}: {fault}"),
         reproduce=lambda observation: (
             None if door.inside else reproduction(observation, door.evidence, options.name, holders, variable)
         ),
@@ -96,9 +96,9 @@ async def carry_out(
     return Report(
         kit_version=__version__,
         contract=options.name,
-        target=replace(seen, url=context.redactor.redact(seen.url)),
+        target=replace(seen, url=started.redactor.redact(seen.url)),
         started=begun,
-        duration_s=stopwatch() - context.started,
+        duration_s=stopwatch() - started.started,
         results=results,
         gate=decide(results, fail_on=options.fail_on, interrupted=interrupted, stale=stale),
         controls=tuple(sorted(run.controls.values(), key=first)),

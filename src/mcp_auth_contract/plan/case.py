@@ -43,14 +43,12 @@ class Case:
     @property
     def operation(self) -> Operation | None:
         """The operation that the case is about."""
-        about = isinstance(self.question, OperationQuestion | AccessQuestion)
-        return self.question.operation if about else None
+        return self.question.operation if isinstance(self.question, OperationQuestion | AccessQuestion) else None
 
     @property
     def principal(self) -> str | None:
         """The principal who asks."""
-        asked = isinstance(self.question, OperationQuestion | AccessQuestion)
-        return self.question.principal if asked else None
+        return self.question.principal if isinstance(self.question, OperationQuestion | AccessQuestion) else None
 
     @property
     def needed(self) -> frozenset[str]:

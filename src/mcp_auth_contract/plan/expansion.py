@@ -170,7 +170,7 @@ class Expansion:
             # The same tool may lead to a record with other arguments.
             label = label if known[label] == 1 else f"{label}:{known[label]}"
             inapplicable = forbidden_write(check, self.contract, access)
-            yield Case(f"{check.id}[{label}]", check, revision, question, inapplicable=settled)
+            yield Case(f"{check.id}[{label}]", check, revision, question, inapplicable=inapplicable)
 
     def _about(self, revision: Revision, operation: Operation, missing: str | None) -> Iterator[Case]:
         check = self.check
