@@ -54,6 +54,6 @@ def test_a_client_that_never_finishes_its_request_does_not_keep_the_issuer_open(
             each.sendall(b"POST /introspect HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n"[: 20 + 2 * number])
         lazy[-1].sendall(b"POST /introspect HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\ntoken=")
         begun = time.perf_counter()
-    assert time.perf_counter() - begun < 5
+    assert time.perf_counter() - begun < 60  # such a client would wait for ever
     for each in lazy:
         each.close()

@@ -215,7 +215,7 @@ def test_the_clock_moves_issuer_and_mint_and_goes_back(pytester: pytest.Pytester
             assert abs(claims["iat"] - mcp_clock.now) < 10
             httpx.get(mcp_issuer.jwks_uri)
             assert abs(mcp_issuer.memory.requests("/jwks")[-1].at - mcp_clock.now) < 10
-            assert abs(time.time() - mcp_clock.now) < 1
+            assert abs(time.time() - mcp_clock.now) < 10
 
         def test_back():
             assert abs(time.time() - time.clock_gettime(time.CLOCK_REALTIME)) < 5

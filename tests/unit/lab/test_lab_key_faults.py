@@ -116,10 +116,10 @@ def server_error(room):
 
 
 def blocked(room):
-    """A known key waits for the fetch that an unknown one has caused."""
+    """A known key waits for the fetch that an unknown one has caused, which the sample server gives up after seconds."""
     room.warm()
     room.moving.now += 20
-    room.control.behave(Behaviour(delay=0.3))
+    room.control.behave(Behaviour(hang=True))
     room.mark = room.issuer.mark()
 
     async def send(token):
@@ -134,6 +134,7 @@ def blocked(room):
             await asyncio.sleep(0)
         assert (await send(room.token())).status_code == 400
         waited = unknown.done()
+        room.control.restore()
         assert (await unknown).status_code == 401
         return waited
 
