@@ -25,6 +25,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from mcp_auth_contract.contract.pointers import is_pointer
+
 __all__ = [
     "Algorithm",
     "AppName",
@@ -184,6 +186,11 @@ def _uri(text: str) -> None:
         raise fault("a URI with a fragment", 'remove the part from "#" on (RFC 8707 section 2)')
 
 
+def _json_pointer(text: str) -> None:
+    if not is_pointer(text):
+        raise fault("not a JSON Pointer (RFC 6901)", 'write it like "/structuredContent/nextCursor"')
+
+
 def _bind(text: str) -> None:
     try:
         ipaddress.ip_address(text)
@@ -300,14 +307,7 @@ Canary = Annotated[
 ]
 """A text that survives JSON, HTML and header encoding unchanged."""
 
-JsonPointer = Annotated[
-    str,
-    _matches(
-        r"(?:/(?:[^~/]|~[01])*)+",
-        "not a JSON Pointer (RFC 6901)",
-        'write it like "/structuredContent/nextCursor"',
-    ),
-]
+JsonPointer = Annotated[str, _checked(_json_pointer)]
 """A JSON Pointer below the root (RFC 6901)."""
 
 FileName = Annotated[str, _matches(r"[^\x00]+", "not a file name", "write a path, relative to the contract")]
