@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
-from mcp_auth_contract.contract.faults import nearest
+from mcp_auth_contract.contract.problems import nearest
 from mcp_auth_contract.errors import ContractError, Unreachable
 from mcp_auth_contract.wire import AsgiApp
 
