@@ -28,6 +28,8 @@ from pydantic_core import PydanticCustomError
 from mcp_auth_contract.contract.pointers import is_pointer
 
 __all__ = [
+    "ABSOLUTE_URI",
+    "SCOPE_TOKEN",
     "Algorithm",
     "AppName",
     "Arguments",
@@ -57,6 +59,12 @@ __all__ = [
 ]
 
 _T = TypeVar("_T", bound=Hashable)
+
+ABSOLUTE_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f]+")
+"""A URI with its scheme, or a template of such URIs."""
+
+SCOPE_TOKEN = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+"""RFC 6749 section 3.3."""
 
 Algorithm = Literal["RS256", "PS256", "ES256", "EdDSA"]
 """A JWS signature algorithm (RFC 7518, RFC 8037)."""
@@ -172,7 +180,7 @@ def _http_url(text: str) -> None:
 
 
 def _absolute_uri(text: str, example: str) -> None:
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f]+", text):
+    if not ABSOLUTE_URI.fullmatch(text):
         raise problem("not an absolute URI", f'write it with its scheme, like "{example}"')
 
 
@@ -266,7 +274,7 @@ ResourceUri = Annotated[str, _checked(_resource_uri)]
 Scope = Annotated[
     str,
     _matches(
-        r"[\x21\x23-\x5b\x5d-\x7e]+",
+        SCOPE_TOKEN.pattern,
         "not a scope token (RFC 6749 section 3.3)",
         "write one scope per entry, without spaces and quotes",
     ),

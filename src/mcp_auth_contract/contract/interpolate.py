@@ -38,11 +38,12 @@ _Location = tuple[int | str, ...]
 def _walk(tables: object, location: _Location = ()) -> Iterator[tuple[_Location, object]]:
     """Yield the tables, and everything in them, each with its place."""
     yield location, tables
-    members = tables.items() if isinstance(tables, Mapping) else ()
-    if isinstance(tables, list | tuple):
-        members = enumerate(tables)
-    for step, value in members:
-        yield from _walk(value, (*location, step))
+    if isinstance(tables, Mapping):
+        for key, value in tables.items():
+            yield from _walk(value, (*location, str(key)))
+    elif isinstance(tables, list | tuple):
+        for number, value in enumerate(tables):
+            yield from _walk(value, (*location, number))
 
 
 def _strings(tables: object) -> Iterator[tuple[_Location, str]]:
