@@ -252,7 +252,7 @@ def test_a_file_that_appears_meanwhile_is_left_alone(
         FILE.write_text("mine", "utf-8")
         return ""
 
-    monkeypatch.setattr("mcp_auth_contract.cli.drafting.render", meanwhile)
+    monkeypatch.setattr("mcp_auth_contract.cli.init.render", meanwhile)
     with lab(issuer) as url:
         assert main(["init", url]) == 2
     assert "exists; it is never overwritten" in capsys.readouterr().err

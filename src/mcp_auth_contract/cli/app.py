@@ -190,10 +190,10 @@ def init(
 
     What it shows is filled in; what only you can know is marked with a question.
     """
-    from mcp_auth_contract.cli.drafting import InitOptions, draft_contract
+    from mcp_auth_contract.cli.init import InitOptions, inspect_and_draft
 
     options = InitOptions(url, app_name, start, tuple(env or ()), output, token_env, yes)
-    raise typer.Exit(draft_contract(options))
+    raise typer.Exit(inspect_and_draft(options))
 
 
 @app.command("list")

@@ -2,7 +2,6 @@
 
 from mcp_auth_contract.execute.anonymous_run import probe_url
 from mcp_auth_contract.execute.contract_run import run_contract
-from mcp_auth_contract.execute.looking import look
 from mcp_auth_contract.execute.options import Given, Options, Progress
 from mcp_auth_contract.execute.resolving import issuer_settings, issuer_values, mint_offline, resolved_for
 
@@ -12,7 +11,6 @@ __all__ = [
     "Progress",
     "issuer_settings",
     "issuer_values",
-    "look",
     "mint_offline",
     "probe_url",
     "resolved_for",

@@ -16,7 +16,7 @@ from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_anonymous_plan
 from mcp_auth_contract.runner import Report, TargetSeen
-from mcp_auth_contract.target import wait_for_port
+from mcp_auth_contract.server import wait_for_port
 from mcp_auth_contract.wire import Conversation, HttpDoor, Redactor, detect_revisions
 
 __all__ = ["probe_url"]

@@ -31,7 +31,7 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_plan
 from mcp_auth_contract.runner import Report, TargetSeen
-from mcp_auth_contract.target import Upstream
+from mcp_auth_contract.server import Upstream
 from mcp_auth_contract.wire import (
     AsgiApp,
     Conversation,

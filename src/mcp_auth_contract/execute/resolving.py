@@ -10,7 +10,7 @@ from mcp_auth_contract.clock import Clock
 from mcp_auth_contract.contract import Contract, Issuer, resolve, resolve_issuer
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
-from mcp_auth_contract.target import free_port
+from mcp_auth_contract.server import free_port
 from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.tokens.keys import Algorithm
 from mcp_auth_contract.wire import Redactor

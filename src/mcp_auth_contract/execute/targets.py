@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from mcp_auth_contract.clock import RealTime, TimeControl
 from mcp_auth_contract.contract import Contract
 from mcp_auth_contract.errors import Unreachable, UsageError
-from mcp_auth_contract.target import (
+from mcp_auth_contract.server import (
     FrozenTime,
     LogFiles,
     StartedProcess,

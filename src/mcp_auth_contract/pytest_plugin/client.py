@@ -14,7 +14,7 @@ from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.oauth import Challenges
 from mcp_auth_contract.pytest_plugin.minting import Mint
 from mcp_auth_contract.pytest_plugin.portal import Portal
-from mcp_auth_contract.target import LoadedApp, lifespan, loaded
+from mcp_auth_contract.server import LoadedApp, lifespan, loaded
 from mcp_auth_contract.wire import (
     AsgiApp,
     Call,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from mcp_auth_contract.checks.minting import identity_of
 from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract.contract import Contract
-from mcp_auth_contract.contract.faults import nearest
+from mcp_auth_contract.contract.problems import nearest
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execute.powers import Powers
 from mcp_auth_contract.issuer import EmbeddedIssuer

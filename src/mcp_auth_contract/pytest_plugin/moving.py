@@ -1,7 +1,7 @@
 """The clock of the whole process, in the hands of a test."""
 
 from mcp_auth_contract.clock import system_clock
-from mcp_auth_contract.target import FrozenTime
+from mcp_auth_contract.server import FrozenTime
 
 __all__ = ["MovableClock"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_auth_contract.lab.faults import FAULTS, leaks
-from mcp_auth_contract.target import Upstream
+from mcp_auth_contract.server import Upstream
 from mcp_auth_contract.wire import Redactor
 
 CANARY = "carol-t2-INV-1-c04e"

@@ -1,4 +1,4 @@
-"""What a look at a server brought home: facts, without an opinion and without a token."""
+"""What the inspection of a server brought home: facts, without an opinion and without a token."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,15 +6,18 @@ from dataclasses import dataclass, field
 from mcp_auth_contract.answers import JsonObject
 from mcp_auth_contract.model import OperationKind, Revision
 
-__all__ = ["KIT", "Listed", "Needed", "Place", "Seen", "TokenShape"]
+__all__ = ["KIT", "MOST_SCOPES", "Inspection", "Listed", "NeededScopes", "ServerSettings", "TokenShape"]
 
 KIT = "the kit's issuer"
 """The giver of a token that the kit's own issuer signed."""
 
+MOST_SCOPES = 50
+"""So many scopes are taken from one place."""
+
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the server is, in the words of the contract: variables are still in it."""
+class ServerSettings:
+    """Where the server is and how it is started, in the words of the contract: variables are still in it."""
 
     url: str | None = None
     app: str | None = None
@@ -22,22 +25,21 @@ class Place:
     env: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def told(self) -> str:
-        """Everything that the server is told when it starts, in one text."""
-        return "\n".join((*self.start, *self.env.values()))
+    def started_by_kit(self) -> bool:
+        """Whether the kit runs the server, in this process or in one of its own."""
+        return self.app is not None or bool(self.start)
 
-    @property
-    def trusts_the_kit(self) -> bool:
-        """Whether the server is told of the kit's issuer."""
-        return "${issuer." in self.told
+    def tells(self, variable: str) -> bool:
+        """Whether the server is told a variable of the contract, or one that begins so, when it starts."""
+        return any(f"${{{variable}" in text for text in (*self.start, *self.env.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
     """One list of the server. `open` is whether it is given without a token.
 
-    `entries` are those of all ways together; `complete` is False where the list was refused or did not end, and `said`
-    then tells how that looked.
+    `entries` are those that callers with and without a token see; `complete` is False where the list was refused or
+    did not end, and `said` then tells how that looked.
     """
 
     entries: tuple[JsonObject, ...] = ()
@@ -47,7 +49,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class NeededScopes:
     """The scopes that the challenges of a call named; `all` is whether it went through with them."""
 
     scopes: tuple[str, ...]
@@ -71,7 +73,7 @@ class TokenShape:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Inspection:
     """A server as it was seen.
 
     `endpoint` is where it really was, `resource` what its metadata calls it. `scopes` come from where `scopes_from`
@@ -82,7 +84,7 @@ class Seen:
     server refused it.
     """
 
-    place: Place
+    settings: ServerSettings
     endpoint: str
     name: str | None = None
     version: str | None = None
@@ -95,7 +97,7 @@ class Seen:
     lists: Mapping[str, Listed] = field(default_factory=dict)
     challenge: str | None = None
     open_tools: frozenset[str] = frozenset()
-    needed: Mapping[tuple[OperationKind, str], Needed] = field(default_factory=dict)
+    needed: Mapping[tuple[OperationKind, str], NeededScopes] = field(default_factory=dict)
     base: tuple[str, ...] = ()
     token_from: str = ""
     token_said: str = ""

@@ -4,25 +4,27 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from mcp_auth_contract.answers import Accepted, Answer, JsonObject, Refusal, Refused, describe, read
-from mcp_auth_contract.checks.client import LISTS
 from mcp_auth_contract.checks.scopes.observation import challenge_scopes
 from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.contract.templates import expand
-from mcp_auth_contract.drafting import Listed, Needed, Seen, draft_of
+from mcp_auth_contract.init.draft import draft_contract
+from mcp_auth_contract.init.inspection import Inspection, Listed, NeededScopes
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.wire import Call, Conversation, Detected, HeaderPair, Listing, list_all, operation_call
 
 __all__ = [
-    "Surveyor",
+    "Bearer",
+    "Caller",
     "base_scopes",
-    "harmless",
+    "calling",
+    "harmless_operations",
     "joined",
     "needed_scopes",
     "open_methods",
     "refusal_style",
-    "surveying",
 ]
 
 _NOT_FOUND = -32601
@@ -32,74 +34,74 @@ _MOST_ROUNDS = 4
 _MOST_TRIED = 10
 _DENIED = (Refused(Refusal.UNAUTHORIZED), Refused(Refusal.FORBIDDEN), Refused(Refusal.TOOL_CHALLENGE))
 
+Bearer: TypeAlias = tuple[HeaderPair, ...]
+"""The header fields that carry a token; empty without one."""
+
+_Minting: TypeAlias = Callable[[frozenset[str]], Bearer]
+
 
 @dataclass(frozen=True, slots=True)
-class Surveyor:
-    """Sends requests with one credential in one revision, inside a session where the revision has them."""
+class Caller:
+    """Sends requests with one token or none in one revision, inside a session where the revision has them."""
 
     conversation: Conversation
     revision: Revision
-    credentials: tuple[HeaderPair, ...]
+    token: Bearer
     session: str | None = None
 
-    async def call(self, method: str, params: JsonObject, credentials: Sequence[HeaderPair] | None = None) -> Answer:
-        """Send one request, with other credentials if they are given."""
-        sent = self.credentials if credentials is None else credentials
+    async def call(self, method: str, params: JsonObject, token: Bearer | None = None) -> Answer:
+        """Send one request, with another token if one is given."""
+        sent = self.token if token is None else token
         return await self.conversation.call(self.revision, Call(method, params), sent, session=self.session)
 
     async def lists(self) -> dict[str, Listing]:
         """Return every list of the server by kind."""
         return {
-            kind: await list_all(
-                self.conversation, self.revision, method, member, self.credentials, session=self.session
-            )
-            for kind, (method, member, _) in LISTS.items()
+            name: await list_all(self.conversation, self.revision, kind, self.credentials, session=self.session)
+            for name, kind in LISTS.items()
         }
 
 
 @asynccontextmanager
-async def surveying(
-    conversation: Conversation, revision: Revision, credentials: tuple[HeaderPair, ...] = ()
-) -> AsyncIterator[Surveyor]:
+async def calling(conversation: Conversation, revision: Revision, token: Bearer = ()) -> AsyncIterator[Caller]:
     """Open a session if the revision has them, and end it afterwards."""
     if revision.stateless:
-        yield Surveyor(conversation, revision, credentials)
+        yield Caller(conversation, revision, token)
         return
-    handshake = await conversation.open_session(revision, credentials, note="which operations")
-    yield Surveyor(conversation, handshake.revision, credentials, handshake.session)
-    await conversation.close_session(handshake, credentials)
+    handshake = await conversation.open_session(revision, token, note="which operations")
+    yield Caller(conversation, handshake.revision, token, handshake.session)
+    await conversation.close_session(handshake, token)
 
 
 async def open_methods(conversation: Conversation, detected: Detected, lists: Mapping[str, Listing]) -> tuple[str, ...]:
     """Return the methods that are answered without a token, in the words of `policy.public`."""
     discover, initialize = detected.answers
     answered = {"server/discover": discover, "initialize": initialize}
-    answered |= {LISTS[kind][0]: listing.answers[0] for kind, listing in lists.items()}
+    answered |= {LISTS[kind].method: listing.answers[0] for kind, listing in lists.items()}
     stateful = next((one for one in detected.revisions if not one.stateless), None)
     if stateful is not None:
-        async with surveying(conversation, stateful) as surveyor:
-            answered["ping"] = await surveyor.call("ping", {})
+        async with calling(conversation, stateful) as caller:
+            answered["ping"] = await caller.call("ping", {})
     return tuple(method for method, answer in sorted(answered.items()) if isinstance(read(answer), Accepted))
 
 
 def joined(anonymous: Mapping[str, Listing], told: Mapping[str, Listing], refusal: Answer) -> dict[str, Listed]:
-    """Return the lists of both ways as one: what a token shows first, then what only callers without one see.
+    """Return the lists of both callers as one: what a token shows first, then what only callers without one see.
 
     `refusal` is the answer that kept a caller from asking for any list.
     """
     found = {}
-    for kind, (_, _, member) in LISTS.items():
-        ways = [listings[kind] for listings in (told, anonymous) if kind in listings]
+    for kind, listed in LISTS.items():
+        listings = [one[kind] for one in (told, anonymous) if kind in one]
         entries: list[JsonObject] = []
-        for listing in ways:
-            known = [entry.get(member) for entry in entries]
-            entries += [entry for entry in listing.entries if entry.get(member) not in known]
-        last = ways[0].answers[-1] if ways else refusal
+        for listing in listings:
+            known = [entry.get(listed.key) for entry in entries]
+            entries += [entry for entry in listing.entries if entry.get(listed.key) not in known]
         found[kind] = Listed(
             tuple(entries),
             open=kind in anonymous and isinstance(read(anonymous[kind].answers[0]), Accepted),
-            complete=any(map(_ended, ways)),
-            said=describe(last),
+            complete=any(map(_ended, listings)),
+            said=describe(listings[0].answers[-1] if listings else refusal),
         )
     return found
 
@@ -116,20 +118,20 @@ def _only_reads(entry: JsonObject) -> bool:
     return isinstance(hints, Mapping) and hints.get("readOnlyHint") is True
 
 
-def harmless(seen: Seen) -> Iterator[Operation]:
+def harmless_operations(seen: Inspection) -> Iterator[Operation]:
     """Yield calls that change nothing: of tools that say so, of resources and prompts, which MCP lets only read."""
     only_read = {entry.get("name") for entry in seen.lists["tools"].entries if _only_reads(entry)}
-    draft = draft_of(seen)
-    for tool in draft.tools:
-        if tool.name in only_read and not tool.arguments.missing:
-            yield Operation(OperationKind.TOOL, tool.name, call_arguments=json.dumps(tool.arguments.values))
-    for resource in draft.resources:
-        yield Operation(OperationKind.RESOURCE, expand(resource.uri, resource.arguments))
-    for prompt in draft.prompts:
-        yield Operation(OperationKind.PROMPT, prompt.name, call_arguments=json.dumps(prompt.arguments))
+    draft = draft_contract(seen)
+    tools = (tool for tool in draft.tools if tool.name in only_read and not tool.arguments.missing)
+    for one in (*tools, *draft.resources, *draft.prompts):
+        values = one.arguments.values
+        if one.kind is OperationKind.RESOURCE:
+            yield Operation(one.kind, expand(one.name, values))
+        else:
+            yield Operation(one.kind, one.name, call_arguments=json.dumps(values))
 
 
-async def refusal_style(anonymous: Surveyor, entries: Iterable[JsonObject]) -> tuple[str | None, frozenset[str]]:
+async def refusal_style(anonymous: Caller, entries: Iterable[JsonObject]) -> tuple[str | None, frozenset[str]]:
     """Call tools that only read and need no argument without a token, until one is refused.
 
     Returns how it was refused, in the words of `policy.challenge`, and the tools that worked.
@@ -151,13 +153,11 @@ def _requires_arguments(entry: JsonObject) -> bool:
     return isinstance(schema, Mapping) and bool(schema.get("required"))
 
 
-async def base_scopes(
-    surveyor: Surveyor, offered: Sequence[str], bearer: Callable[[frozenset[str]], tuple[HeaderPair, ...]]
-) -> tuple[str, ...]:
+async def base_scopes(caller: Caller, offered: Sequence[str], bearer: _Minting) -> tuple[str, ...]:
     """Return the scopes without which not even the tools are listed: those of the challenge, else one that helps."""
 
     async def listed(scopes: Iterable[str]) -> Answer:
-        return await surveyor.call("tools/list", {}, bearer(frozenset(scopes)))
+        return await caller.call("tools/list", {}, bearer(frozenset(scopes)))
 
     refusal = await listed(())
     if read(refusal) not in _DENIED:
@@ -170,34 +170,27 @@ async def base_scopes(
 
 
 async def needed_scopes(
-    surveyor: Surveyor,
-    operations: Iterable[Operation],
-    bearer: Callable[[frozenset[str]], tuple[HeaderPair, ...]],
-) -> dict[tuple[OperationKind, str], Needed]:
+    caller: Caller, operations: Iterable[Operation], bearer: _Minting
+) -> dict[tuple[OperationKind, str], NeededScopes]:
     """Call operations with a token without scopes, then with those that the challenges name, until the call runs.
 
     An operation whose challenges name none is left out, and so is what follows the first fifty.
     """
-    found = {}
-    for operation in list(operations)[:_MOST_OPERATIONS]:
-        needed = await _needed(surveyor, operation, bearer)
-        if needed is not None:
-            found[operation.kind, operation.name] = needed
-    return found
+    asked = list(operations)[:_MOST_OPERATIONS]
+    found = {(one.kind, one.name): await _needed(caller, one, bearer) for one in asked}
+    return {operation: needed for operation, needed in found.items() if needed is not None}
 
 
-async def _needed(
-    surveyor: Surveyor, operation: Operation, bearer: Callable[[frozenset[str]], tuple[HeaderPair, ...]]
-) -> Needed | None:
+async def _needed(caller: Caller, operation: Operation, bearer: _Minting) -> NeededScopes | None:
     call = operation_call(operation.kind, operation.name, operation.arguments)
-    held: frozenset[str] = frozenset()
+    granted: frozenset[str] = frozenset()
     for _ in range(_MOST_ROUNDS):
-        answer = await surveyor.call(call.method, call.params, bearer(held))
+        answer = await caller.call(call.method, call.params, bearer(granted))
         reading = read(answer)
         if isinstance(reading, Accepted):
-            return Needed(tuple(sorted(held)), all=True)
-        wider = held | (challenge_scopes(answer) or frozenset())
-        if reading not in _DENIED or wider == held:
+            return NeededScopes(tuple(sorted(granted)), all=True)
+        wider = granted | (challenge_scopes(answer) or frozenset())
+        if reading not in _DENIED or wider == granted:
             break
-        held = wider
-    return Needed(tuple(sorted(held)), all=False) if held else None
+        granted = wider
+    return NeededScopes(tuple(sorted(granted)), all=False) if granted else None

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mcp_auth_contract.errors import Unreachable, UsageError
-from mcp_auth_contract.target import StartedProcess, free_port, wait_for_port
+from mcp_auth_contract.server import StartedProcess, free_port, wait_for_port
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX")
 
@@ -145,7 +145,7 @@ def test_a_command_that_does_not_exist_is_a_wrong_use(tmp_path: Path) -> None:
 def test_children_that_ignore_the_first_signal_are_killed(tmp_path: Path) -> None:
     async def run() -> int:
         async with started(STUBBORN, folder=tmp_path, grace=0.2) as server:
-            return int((await output_with(server, "pid")).split()[1])
+            return int((await output_with(server, "\n")).split()[1])
 
     assert ends(asyncio.run(run()))
 
@@ -156,7 +156,7 @@ def test_a_cancelled_run_leaves_no_process(tmp_path: Path) -> None:
 
         async def use() -> None:
             async with started(STUBBORN, folder=tmp_path, grace=0.2) as server:
-                inside.set_result(int((await output_with(server, "pid")).split()[1]))
+                inside.set_result(int((await output_with(server, "\n")).split()[1]))
                 await asyncio.sleep(60)
 
         task = asyncio.create_task(use())
@@ -195,7 +195,7 @@ def test_ctrl_c_leaves_no_process(tmp_path: Path, interrupts: int) -> None:
         f"""
 import asyncio, sys
 from pathlib import Path
-from mcp_auth_contract.target import StartedProcess
+from mcp_auth_contract.server import StartedProcess
 
 async def always(_):
     return True
@@ -203,7 +203,7 @@ async def always(_):
 async def main():
     command = (sys.executable, "-c", {STUBBORN!r})
     async with StartedProcess(command, folder=Path({str(tmp_path)!r}), env={{}}, ready=always, grace=0.5) as server:
-        while "pid" not in server.output:
+        while "\\n" not in server.output:
             await asyncio.sleep(0.01)
         print(server.output.split()[1], flush=True)
         await asyncio.sleep(60)
@@ -286,7 +286,7 @@ def test_an_error_while_it_is_used_is_passed_on_and_leaves_no_process(tmp_path: 
 
     async def run() -> None:
         async with started(STUBBORN, folder=tmp_path, grace=0.2) as server:
-            pids.append(int((await output_with(server, "pid")).split()[1]))
+            pids.append(int((await output_with(server, "\n")).split()[1]))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -1,34 +1,30 @@
-"""The contract that a look at a server suggests, before anybody was asked and before it is text."""
+"""The contract that an inspection suggests, before anybody was asked and before it is text."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from mcp_auth_contract.answers import JsonObject
-from mcp_auth_contract.contract.templates import expand, is_template, template_variables
-from mcp_auth_contract.drafting.examples import Arguments, arguments_of, example_text
-from mcp_auth_contract.drafting.hints import known_values
-from mcp_auth_contract.drafting.seen import Seen
-from mcp_auth_contract.drafting.toml import Unwritable, key, server_text
+from mcp_auth_contract.contract.fields import ABSOLUTE_URI, SCOPE_TOKEN
+from mcp_auth_contract.contract.templates import expand, template_variables
+from mcp_auth_contract.init.arguments import Arguments, arguments_of, example_text, known_values
+from mcp_auth_contract.init.inspection import MOST_SCOPES, Inspection
+from mcp_auth_contract.init.toml import Unwritable, key, value
 from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 
-__all__ = ["Draft", "DraftPrincipal", "DraftPrompt", "DraftResource", "DraftTool", "draft_of", "is_scope"]
+__all__ = ["Draft", "DraftOperation", "DraftPrincipal", "DraftTool", "draft_contract", "is_scope", "scopes_in"]
 
 _MOST = 100
-_MOST_SCOPES = 50
 _LONGEST_NAME = 300
-_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,200}")
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f]+")
+_LONGEST_SCOPE = 200
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _READING_VERBS = frozenset(
     {"count", "describe", "fetch", "find", "get", "list", "lookup", "query", "read", "search", "show", "view", "whoami"}
 )
 _EXPORTING_VERBS = frozenset({"backup", "download", "dump", "export"})
 _PAGING = ("cursor", "page_token", "pageToken", "next_token")
-
-_Thing = TypeVar("_Thing", "DraftTool", "DraftResource", "DraftPrompt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +38,28 @@ class DraftPrincipal:
 
 
 @dataclass(frozen=True, slots=True)
-class DraftTool:
-    """A tool. `scopes` are as in the contract: None for any token, empty for none needed.
+class DraftOperation:
+    """A tool, a resource or template of resources by its URI, or a prompt.
 
-    Each `…_from` says how a value is known, in words; it is empty for a value that is a question. `effect_from` is
-    empty for a guess, `guess` is then its reason. `cursor` is the optional argument by which it seems to page.
+    `said` is the server's description. `scopes` are as in the contract: None for any token, empty for none needed;
+    `scopes_from` says how they are known, in words, and is empty where they are a question.
     """
 
+    kind: OperationKind
     name: str
-    said: str = ""
-    scopes: tuple[str, ...] | None = None
-    scopes_from: str = ""
+    said: str
+    scopes: tuple[str, ...] | None
+    scopes_from: str
     arguments: Arguments = field(default_factory=Arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftTool(DraftOperation):
+    """A tool. `effect_from` says how the effect is known; it is empty for a guess, and `guess` is then its reason.
+
+    `cursor` is the optional argument by which it seems to page.
+    """
+
     effect: Effect = Effect.WRITE
     effect_from: str = ""
     guess: str = ""
@@ -62,26 +68,7 @@ class DraftTool:
     cursor: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DraftResource:
-    """A resource, or a template with a made-up value for each variable."""
-
-    uri: str
-    said: str = ""
-    scopes: tuple[str, ...] | None = None
-    scopes_from: str = ""
-    arguments: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class DraftPrompt:
-    """A prompt, with made-up texts for the arguments that it requires."""
-
-    name: str
-    said: str = ""
-    scopes: tuple[str, ...] | None = None
-    scopes_from: str = ""
-    arguments: Mapping[str, str] = field(default_factory=dict)
+_Drafted = TypeVar("_Drafted", bound=DraftOperation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,38 +78,41 @@ class Draft:
     `authorized` is None where nobody has to be asked, for a server on this machine.
     """
 
-    seen: Seen
+    seen: Inspection
     principals: tuple[DraftPrincipal, ...]
     scopes: tuple[str, ...] = ()
     tools: tuple[DraftTool, ...] = ()
-    resources: tuple[DraftResource, ...] = ()
-    prompts: tuple[DraftPrompt, ...] = ()
+    resources: tuple[DraftOperation, ...] = ()
+    prompts: tuple[DraftOperation, ...] = ()
     left_out: tuple[str, ...] = ()
     authorized: bool | None = None
 
 
 def is_scope(word: object) -> bool:
     """Whether a word is a scope-token (RFC 6749 section 3.3) of a reasonable length."""
-    return isinstance(word, str) and _SCOPE.fullmatch(word) is not None
+    return isinstance(word, str) and len(word) <= _LONGEST_SCOPE and SCOPE_TOKEN.fullmatch(word) is not None
 
 
-def draft_of(seen: Seen) -> Draft:
-    """Return the contract that a look suggests: what is known, what is guessed, and what has to be asked."""
+def scopes_in(listed: object) -> tuple[str, ...]:
+    """Return the scopes in a list that a server gave, each once, the first fifty."""
+    words = filter(is_scope, listed) if isinstance(listed, list | tuple) else ()
+    return tuple(dict.fromkeys(words))[:MOST_SCOPES]
+
+
+def draft_contract(seen: Inspection) -> Draft:
+    """Return the contract that an inspection suggests: what is known, what is guessed, and what has to be asked."""
     left_out: list[str] = []
     known = known_values(seen)
     tools = _collected(seen, ("tools",), lambda entry: _tool(entry, seen, known), left_out)
     resources = _collected(seen, ("resources", "templates"), lambda entry: _resource(entry, seen, known), left_out)
     prompts = _collected(seen, ("prompts",), lambda entry: _prompt(entry, seen, known), left_out)
-    needed = [thing.scopes for thing in tools] + [thing.scopes for thing in resources]
-    needed += [thing.scopes for thing in prompts]
-    named = [scope for scopes in needed for scope in scopes or ()]
-    scopes = tuple(dict.fromkeys(one for one in (*seen.scopes, *named) if is_scope(one)))[:_MOST_SCOPES]
-    url = seen.place.url
-    away = seen.place.app is None and url is not None and not is_loopback_url(url.replace("${target.port}", "0"))
+    needed = [scope for one in (*tools, *resources, *prompts) for scope in one.scopes or ()]
+    url = seen.settings.url
+    away = seen.settings.app is None and url is not None and not is_loopback_url(url.replace("${target.port}", "0"))
     return Draft(
         seen,
         (DraftPrincipal("alice", "alice", "t1"), DraftPrincipal("bob", "bob", "t1")),
-        scopes,
+        scopes_in((*seen.scopes, *needed)),
         _with_control(tools),
         resources,
         prompts,
@@ -132,28 +122,21 @@ def draft_of(seen: Seen) -> Draft:
 
 
 def _collected(
-    seen: Seen, kinds: Iterable[str], made: Callable[[JsonObject], "_Thing | None"], left_out: list[str]
-) -> tuple[_Thing, ...]:
+    seen: Inspection, kinds: tuple[str, ...], made: Callable[[JsonObject], _Drafted | None], left_out: list[str]
+) -> tuple[_Drafted, ...]:
     """Return what the lists of some kinds hold: each name once, a hundred at most, and only what can be written."""
-    kinds = tuple(kinds)
-    entries = [entry for kind in kinds if kind in seen.lists for entry in seen.lists[kind].entries]
-    found: dict[str, _Thing] = {}
-    unusable = twice = 0
-    for entry in entries:
-        thing = made(entry)
-        if thing is None:
-            unusable += 1
-        elif _name(thing) in found:
-            twice += 1
-        else:
-            found[_name(thing)] = thing
-    word = kinds[0]
-    if unusable:
-        left_out.append(f"{_count(unusable, word)} with a name that no contract can hold")
-    if twice:
-        left_out.append(f"{_count(twice, word)} listed more than once under one name")
-    if len(found) > _MOST:
-        left_out.append(f"{_count(len(found) - _MOST, word)} after the first {_MOST}")
+    entries = [made(entry) for kind in kinds if kind in seen.lists for entry in seen.lists[kind].entries]
+    usable = [one for one in entries if one is not None]
+    found: dict[str, _Drafted] = {}
+    for one in usable:
+        found.setdefault(one.name, one)
+    for number, why in (
+        (len(entries) - len(usable), "with a name that no contract can hold"),
+        (len(usable) - len(found), "listed more than once under one name"),
+        (len(found) - _MOST, f"after the first {_MOST}"),
+    ):
+        if number > 0:
+            left_out.append(f"{number} {kinds[0].removesuffix('s') if number == 1 else kinds[0]} {why}")
     for kind in kinds:
         listed = seen.lists.get(kind)
         if listed is not None and listed.entries and not listed.complete:
@@ -161,47 +144,40 @@ def _collected(
     return tuple(found.values())[:_MOST]
 
 
-def _count(number: int, kind: str) -> str:
-    return f"{number} {kind.removesuffix('s') if number == 1 else kind}"
-
-
-def _name(thing: DraftTool | DraftResource | DraftPrompt) -> str:
-    return thing.uri if isinstance(thing, DraftResource) else thing.name
-
-
 def _usable(name: object) -> str | None:
     if not isinstance(name, str) or not name or len(name) > _LONGEST_NAME:
         return None
     try:
-        server_text(name)
+        value(name)
     except Unwritable:
         return None
     return name
 
 
 def _said(entry: JsonObject) -> str:
-    for member in ("description", "title"):
-        text = entry.get(member)
-        if isinstance(text, str) and text.strip():
-            return text
-    return ""
+    texts = (entry.get(member) for member in ("description", "title"))
+    return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
 
-def _tool(entry: JsonObject, seen: Seen, known: Mapping[str, str]) -> DraftTool | None:
+def _tool(entry: JsonObject, seen: Inspection, known: Mapping[str, str]) -> DraftTool | None:
     name = _usable(entry.get("name"))
     if name is None:
         return None
-    scopes, scopes_from = _scopes(name, entry, seen)
-    effect, effect_from, guess = _effect(name, entry)
     schema = entry.get("inputSchema")
     arguments = arguments_of(schema, known)
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     optional = [one for one in properties if one not in arguments.values] if isinstance(properties, Mapping) else []
     cursor = next((one for one in _PAGING if one in optional), None)
-    return DraftTool(name, _said(entry), scopes, scopes_from, arguments, effect, effect_from, guess, cursor=cursor)
+    scopes, scopes_from = _scopes(name, entry, seen)
+    effect, effect_from, guess = _effect(name, entry)
+    return DraftTool(
+        *(OperationKind.TOOL, name, _said(entry), scopes, scopes_from, arguments),
+        *(effect, effect_from, guess),
+        cursor=cursor,
+    )
 
 
-def _scopes(name: str, entry: JsonObject, seen: Seen) -> tuple[tuple[str, ...] | None, str]:
+def _scopes(name: str, entry: JsonObject, seen: Inspection) -> tuple[tuple[str, ...] | None, str]:
     """Return the scopes that a tool needs and how that is known, or None and nothing."""
     schemes = _schemes(entry)
     if any(one.get("type") == "noauth" for one in schemes):
@@ -209,14 +185,14 @@ def _scopes(name: str, entry: JsonObject, seen: Seen) -> tuple[tuple[str, ...] |
     stated = [one.get("scopes") for one in schemes if one.get("type") == "oauth2"]
     if stated:
         given = stated[0] if isinstance(stated[0], list) else []
-        if len(given) <= _MOST_SCOPES and all(map(is_scope, given)):
-            return tuple(dict.fromkeys(given)) or None, "as its securitySchemes says"
+        if len(given) <= MOST_SCOPES and all(map(is_scope, given)):
+            return scopes_in(given) or None, "as its securitySchemes says"
     if name in seen.open_tools:
         return (), "a call without a token worked"
-    return _told(OperationKind.TOOL, name, seen)
+    return _challenged(OperationKind.TOOL, name, seen)
 
 
-def _told(kind: OperationKind, name: str, seen: Seen) -> tuple[tuple[str, ...] | None, str]:
+def _challenged(kind: OperationKind, name: str, seen: Inspection) -> tuple[tuple[str, ...] | None, str]:
     """Return the scopes that challenges named, and how far that goes."""
     needed = seen.needed.get((kind, name))
     if needed is None:
@@ -257,31 +233,29 @@ def _with_control(tools: tuple[DraftTool, ...]) -> tuple[DraftTool, ...]:
         return bool(tool.arguments.missing), not tool.effect_from, len(tool.arguments.made_up)
 
     able = [tool for tool in tools if tool.effect is Effect.READ and tool.scopes != ()]
-    if not able:
-        return tools
-    best = min(able, key=rank)  # the first of equals
+    best = min(able, key=rank, default=None)  # the first of equals
     return tuple(replace(tool, control=tool is best) for tool in tools)
 
 
-def _resource(entry: JsonObject, seen: Seen, known: Mapping[str, str]) -> DraftResource | None:
+def _resource(entry: JsonObject, seen: Inspection, known: Mapping[str, str]) -> DraftOperation | None:
     uri = _usable(entry.get("uri", entry.get("uriTemplate")))
-    if uri is None or not _URI.fullmatch(uri):
+    if uri is None or not ABSOLUTE_URI.fullmatch(uri):
         return None
-    names = template_variables(uri) if is_template(uri) else ()
     try:
-        values = {name: known.get(name) or example_text(name) for name in names if key(name)}
+        values = {name: known.get(name) or example_text(name) for name in template_variables(uri) if key(name)}
     except Unwritable:
         return None
-    return DraftResource(uri, _said(entry), *_told(OperationKind.RESOURCE, expand(uri, values), seen), values)
+    scopes = _challenged(OperationKind.RESOURCE, expand(uri, values), seen)
+    return DraftOperation(OperationKind.RESOURCE, uri, _said(entry), *scopes, Arguments(values, tuple(values)))
 
 
-def _prompt(entry: JsonObject, seen: Seen, known: Mapping[str, str]) -> DraftPrompt | None:
+def _prompt(entry: JsonObject, seen: Inspection, known: Mapping[str, str]) -> DraftOperation | None:
     name = _usable(entry.get("name"))
     if name is None:
         return None
-    told = _told(OperationKind.PROMPT, name, seen)
-    names = _demanded(entry.get("arguments"))
-    return DraftPrompt(name, _said(entry), *told, {one: known.get(one) or example_text(one) for one in names})
+    values = {one: known.get(one) or example_text(one) for one in _demanded(entry.get("arguments"))}
+    scopes = _challenged(OperationKind.PROMPT, name, seen)
+    return DraftOperation(OperationKind.PROMPT, name, _said(entry), *scopes, Arguments(values, tuple(values)))
 
 
 def _demanded(arguments: object) -> Iterator[str]:

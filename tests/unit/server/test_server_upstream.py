@@ -2,7 +2,7 @@
 
 import httpx
 
-from mcp_auth_contract.target import Upstream
+from mcp_auth_contract.server import Upstream
 from mcp_auth_contract.wire import Redactor
 
 TOKEN = "opaque-token-5f0cX2_kq9"

@@ -9,14 +9,14 @@ from mcp_auth_contract.checks.discovery.probe import ask_resource_metadata
 from mcp_auth_contract.checks.questions import Question
 from mcp_auth_contract.checks.scopes.observation import challenge_scopes
 from mcp_auth_contract.contract import Operation
-from mcp_auth_contract.drafting import is_scope
 from mcp_auth_contract.execute.carrying import EVERY_REVISION
+from mcp_auth_contract.init.draft import scopes_in
+from mcp_auth_contract.init.inspection import MOST_SCOPES
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.wire import Conversation
 
 __all__ = ["Metadata", "discover"]
 
-_MOST_SCOPES = 50
 _MOST_ISSUERS = 5
 _LONGEST_RESOURCE = 500
 _ABOUT_SIGN_IN = frozenset({"address", "email", "offline_access", "openid", "phone", "profile"})
@@ -45,7 +45,7 @@ async def discover(conversation: Conversation, revisions: tuple[Revision, ...]) 
     value: JsonObject = observed.best.value or {} if observed.best is not None else {}
     resource, named = value.get("resource"), value.get("authorization_servers")
     issuers = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
-    scopes, scopes_from = _scopes(value.get("scopes_supported")), "scopes_supported of its metadata names"
+    scopes, scopes_from = scopes_in(value.get("scopes_supported")), "scopes_supported of its metadata names"
     if not scopes and observed.challenge is not None:
         scopes, scopes_from = tuple(sorted(challenge_scopes(observed.challenge) or ())), "its challenge names"
     if not scopes and issuers:
@@ -53,7 +53,7 @@ async def discover(conversation: Conversation, revisions: tuple[Revision, ...]) 
     return Metadata(
         resource if isinstance(resource, str) and _is_audience(resource) else None,
         tuple(issuers[:_MOST_ISSUERS]),
-        scopes[:_MOST_SCOPES],
+        scopes[:MOST_SCOPES],
         scopes_from if scopes else "",
         observed.challenge is not None,
     )
@@ -63,13 +63,8 @@ async def _offered(context: Context) -> tuple[str, ...]:
     """Return the scopes in the metadata of the authorization servers, but those that are about signing in."""
     servers = (await ask_authorization_servers(Question(probe="authorization_servers"), context)).servers
     listed = [one.best.value.get("scopes_supported") for one in servers if one.best and one.best.value]
-    every = (scope for scopes in listed for scope in _scopes(scopes) if scope not in _ABOUT_SIGN_IN)
-    return tuple(dict.fromkeys(every))
-
-
-def _scopes(listed: object) -> tuple[str, ...]:
-    words = [one for one in listed if is_scope(one)] if isinstance(listed, list) else []
-    return tuple(dict.fromkeys(words))[:_MOST_SCOPES]
+    every = (scope for scopes in listed for scope in scopes_in(scopes) if scope not in _ABOUT_SIGN_IN)
+    return scopes_in(tuple(every))
 
 
 def _is_audience(resource: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcp_auth_contract.errors import ContractError, Unreachable
-from mcp_auth_contract.target import LoadedApp, lifespan, loaded
+from mcp_auth_contract.server import LoadedApp, lifespan, loaded
 
 SERVER = """
 import os

@@ -6,9 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from mcp_auth_contract.cli.interview import interview
 from mcp_auth_contract.contract import read_contract
-from mcp_auth_contract.drafting import Draft, Listed, Place, Seen, draft_of, questions_in, render
+from mcp_auth_contract.init import (
+    Draft,
+    Inspection,
+    Listed,
+    ServerSettings,
+    draft_contract,
+    interview,
+    questions_in,
+    render,
+)
 from mcp_auth_contract.model import Effect
 
 URL = "http://127.0.0.1:8000/mcp"
@@ -21,8 +29,10 @@ TOOLS = (
 
 def draft(url: str = URL) -> Draft:
     lists = {kind: Listed(complete=True) for kind in ("resources", "templates", "prompts")}
-    return draft_of(
-        Seen(Place(url=url), url, lists={"tools": Listed(TOOLS, complete=True), **lists}, scopes=("r", "w"))
+    return draft_contract(
+        Inspection(
+            ServerSettings(url=url), url, lists={"tools": Listed(TOOLS, complete=True), **lists}, scopes=("r", "w")
+        )
     )
 
 

@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from mcp_auth_contract.contract import read_contract
-from mcp_auth_contract.drafting import (
+from mcp_auth_contract.errors import ContractError
+from mcp_auth_contract.init import (
     KIT,
     Draft,
+    Inspection,
     Listed,
-    Needed,
-    Place,
-    Seen,
+    NeededScopes,
+    ServerSettings,
     TokenShape,
-    draft_of,
+    draft_contract,
     provisional,
     render,
 )
-from mcp_auth_contract.drafting.examples import arguments_of
-from mcp_auth_contract.errors import ContractError
+from mcp_auth_contract.init.arguments import arguments_of
 from mcp_auth_contract.model import OperationKind, Revision
 
 URL = "http://127.0.0.1:8000/mcp"
@@ -28,14 +28,14 @@ READS = {"readOnlyHint": True}
 KINDS = ("tools", "resources", "templates", "prompts")
 
 
-def seen(**more: Any) -> Seen:
+def seen(**more: Any) -> Inspection:
     kinds = {kind: more.pop(kind) for kind in KINDS if kind in more}
     lists = {kind: Listed(tuple(kinds.get(kind, ())), complete=True) for kind in KINDS}
-    return Seen(**{"place": Place(url=URL), "endpoint": URL, "lists": lists, **more})
+    return Inspection(**{"settings": ServerSettings(url=URL), "endpoint": URL, "lists": lists, **more})
 
 
 def text(**more: Any) -> str:
-    return render(draft_of(seen(**more)))
+    return render(draft_contract(seen(**more)))
 
 
 def tables(**more: Any) -> dict[str, Any]:
@@ -93,8 +93,8 @@ def test_scopes_come_from_the_security_schemes(schemes: object, scopes: list[str
 
 def test_scopes_come_from_challenges_else_from_what_everything_needs_else_they_are_asked() -> None:
     name = (OperationKind.TOOL, "a")
-    assert tool(needed={name: Needed(("r",), all=True)})["scopes"] == ["r"]
-    assert "scopes" not in tool(needed={name: Needed((), all=True)})
+    assert tool(needed={name: NeededScopes(("r",), all=True)})["scopes"] == ["r"]
+    assert "scopes" not in tool(needed={name: NeededScopes((), all=True)})
     assert tool(base=("b",))["scopes"] == ["b"]
     assert tool(open_tools=frozenset({"a"}))["scopes"] == []
     asked = text(tools=[{"name": "a"}], scopes=("r", "w"))
@@ -209,13 +209,13 @@ def test_a_resource_that_is_not_the_url_is_asked_about(resource: str, written: s
 
 
 def test_the_port_that_was_picked_is_not_written() -> None:
-    place = Place(url="http://127.0.0.1:0/mcp", start=("s", "${target.port}"))
-    drafted = tables(place=place, endpoint="http://127.0.0.1:4711/mcp", resource="http://127.0.0.1:4711/")
+    place = ServerSettings(url="http://127.0.0.1:0/mcp", start=("s", "${target.port}"))
+    drafted = tables(settings=place, endpoint="http://127.0.0.1:4711/mcp", resource="http://127.0.0.1:4711/")
     assert drafted["target"]["resource"] == "http://127.0.0.1:${target.port}/"
 
 
 def test_a_server_elsewhere_needs_the_authors_word() -> None:
-    more = {"place": Place(url="https://mcp.example.com/mcp"), "endpoint": "https://mcp.example.com/mcp"}
+    more = {"settings": ServerSettings(url="https://mcp.example.com/mcp"), "endpoint": "https://mcp.example.com/mcp"}
     drafted = text(tools=[{"name": "get_a"}], **more)
     assert "# ? may you test this server?" in drafted
     with pytest.raises(ContractError, match=r"target\.url: the host is not this machine and authorized is not set"):
@@ -233,16 +233,18 @@ def test_the_shape_of_a_token_becomes_claims() -> None:
 
 def test_how_a_server_is_started_stands_in_the_contract() -> None:
     env = {"ISSUER": "${issuer.url}", "I": "${issuer.introspection_uri}", "CA": "${issuer.ca_file}"}
-    place = Place(app="m:app", env=env)
-    drafted = tables(place=place, token_from=KIT)
+    place = ServerSettings(app="m:app", env=env)
+    drafted = tables(settings=place, token_from=KIT)
     assert drafted["target"] == {"app": "m:app", "env": env}
     assert drafted["issuer"] == {"tokens": "opaque", "tls": True}
-    assert "# ? by which environment variables" in text(place=Place(app="m:app"))
-    assert "Listed with a token of the kit's issuer: tools." in text(place=place, token_from=KIT, tools=[{"name": "a"}])
+    assert "# ? by which environment variables" in text(settings=ServerSettings(app="m:app"))
+    assert "Listed with a token of the kit's issuer: tools." in text(
+        settings=place, token_from=KIT, tools=[{"name": "a"}]
+    )
 
 
 def test_the_least_contract_of_a_place_can_be_read() -> None:
-    contract = read_contract(provisional(Place(url="https://mcp.example.com/mcp")), Path("c.toml"))
+    contract = read_contract(provisional(ServerSettings(url="https://mcp.example.com/mcp")), Path("c.toml"))
     assert contract.target.authorized
 
 
@@ -315,5 +317,5 @@ def test_a_draft_says_that_arguments_are_missing() -> None:
 
 
 def test_drafts_are_values() -> None:
-    assert draft_of(seen()) == draft_of(seen())
-    assert isinstance(draft_of(seen()), Draft)
+    assert draft_contract(seen()) == draft_contract(seen())
+    assert isinstance(draft_contract(seen()), Draft)

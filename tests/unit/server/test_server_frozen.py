@@ -19,7 +19,7 @@ import pytest
 from mcp_auth_contract.asgi import serve_in_thread
 from mcp_auth_contract.clock import RealTime, stopwatch, system_clock
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
-from mcp_auth_contract.target import FrozenTime
+from mcp_auth_contract.server import FrozenTime
 
 HOURS = 5 * 3600.0
 

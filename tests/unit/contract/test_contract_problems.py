@@ -1,4 +1,4 @@
-"""The exact words of faults: what is written, and the one line that its author reads."""
+"""The exact words of problems: what is written, and the one line that its author reads."""
 
 import os
 from pathlib import Path
@@ -352,7 +352,7 @@ WHOLE = [
     ),
 ]
 
-FAULTS = [
+PROBLEMS = [
     *((with_target(lines), said) for lines, said in TARGET),
     *((with_table(text), said) for text, said in TABLES),
     *((with_more(text), said) for text, said in ENTRIES),
@@ -360,14 +360,14 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), FAULTS, ids=[said.partition(";")[0][:90] for _, said in FAULTS])
-def test_a_fault_is_one_line_of_file_key_value_and_repair(text: str, said: str) -> None:
+@pytest.mark.parametrize(("text", "said"), PROBLEMS, ids=[said.partition(";")[0][:90] for _, said in PROBLEMS])
+def test_a_problem_is_one_line_of_file_key_value_and_repair(text: str, said: str) -> None:
     with pytest.raises(ContractError) as refused:
         resolved(text)
     assert str(refused.value) == f"c.toml: {said}"
 
 
-def test_each_fault_is_told_once_and_all_of_them_together() -> None:
+def test_each_problem_is_told_once_and_all_of_them_together() -> None:
     with pytest.raises(ContractError) as refused:
         read(with_table('[issuer]\nport = "a"\ntls = 1\n[polcy]').replace("subject", "subjct"))
     assert [line.split(": ")[1] for line in str(refused.value).splitlines()] == [
@@ -400,7 +400,7 @@ def test_a_folder_is_no_contract(tmp_path: Path) -> None:
     assert "cannot be read (" in str(refused.value)
 
 
-def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_no_problem(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text(MINIMAL, "utf-8-sig")
     assert load_contract(tmp_path / "c.toml").source == tmp_path / "c.toml"
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mcp_auth_contract.target import LogFiles, tail
+from mcp_auth_contract.server import LogFiles, tail
 
 
 def test_only_what_was_written_since_is_read(tmp_path: Path) -> None:

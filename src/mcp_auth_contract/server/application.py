@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
-from mcp_auth_contract.contract.faults import nearest
+from mcp_auth_contract.contract.problems import nearest
 from mcp_auth_contract.errors import ContractError, Unreachable
 from mcp_auth_contract.wire import AsgiApp
 
@@ -92,18 +92,16 @@ def loaded(
     what it repeats of an exception. `label` is the contract's name.
     """
     module_name, _, attribute = name.partition(":")
-    fault = _Fault(f"{label}: target.app", folder, redact)
+    problem = _Problem(f"{label}: target.app", folder, redact)
     output = _Output()
     with (
-        _environment(env),
-        _first_on_path(folder),
-        _afresh(module_name, folder),
+        _surroundings(module_name, folder, env),
         contextlib.redirect_stdout(output) if keep_output else contextlib.nullcontext(),
         contextlib.redirect_stderr(output) if keep_output else contextlib.nullcontext(),
     ):
-        module = _imported(module_name, fault)
-        app = _found(module, attribute, name, fault)
-        _demand_asgi(app, name, fault)
+        module = _imported(module_name, problem)
+        app = _found(module, attribute, name, problem)
+        _demand_asgi(app, name, problem)
         yield LoadedApp(app, _written=output)
 
 
@@ -183,7 +181,7 @@ class _Lifespan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fault:
+class _Problem:
     """Says in one line what is wrong with the application."""
 
     place: str
@@ -206,20 +204,20 @@ def _one_line(text: str) -> str:
     return "".join(character for character in words if character.isprintable())[:_LONGEST_MESSAGE]
 
 
-def _imported(name: str, fault: _Fault) -> ModuleType:
+def _imported(name: str, problem: _Problem) -> ModuleType:
     importlib.invalidate_caches()
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             what = f"there is no module {error.name}"
-            raise fault.because(what, "name one in the contract's folder, or install it where the kit runs") from None
-        raise fault.raised(f"importing {name}", error) from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a user's module raises is told as its fault
-        raise fault.raised(f"importing {name}", error) from None
+            raise problem.because(what, "name one in the contract's folder, or install it where the kit runs") from None
+        raise problem.raised(f"importing {name}", error) from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a user's module raises is told as a problem of it
+        raise problem.raised(f"importing {name}", error) from None
 
 
-def _found(module: ModuleType, attribute: str, name: str, fault: _Fault) -> Any:
+def _found(module: ModuleType, attribute: str, name: str, problem: _Problem) -> Any:
     call = attribute.endswith("()")
     value: Any = module
     for part in attribute.removesuffix("()").split("."):
@@ -228,35 +226,35 @@ def _found(module: ModuleType, attribute: str, name: str, fault: _Fault) -> Any:
         except AttributeError:
             alike = nearest(part, [known for known in dir(value) if not known.startswith("__")])
             repair = f'did you mean "{alike}"?' if alike else 'write it like "my_server:app"'
-            raise fault.because(f'no "{part}" in {name.removesuffix("()")}', repair) from None
+            raise problem.because(f'no "{part}" in {name.removesuffix("()")}', repair) from None
     if not call:
         return value
     if not callable(value):
-        raise fault.because(f"{name.removesuffix('()')} cannot be called", "remove the ()")
+        raise problem.because(f"{name.removesuffix('()')} cannot be called", "remove the ()")
     try:
         return value()
     except (Exception, SystemExit) as error:  # noqa: BLE001  as above
-        raise fault.raised(f"calling {name}", error) from None
+        raise problem.raised(f"calling {name}", error) from None
 
 
-def _demand_asgi(app: Any, name: str, fault: _Fault) -> None:
+def _demand_asgi(app: Any, name: str, problem: _Problem) -> None:
     """See by its parameters whether something is an ASGI application; raises ContractError."""
     if inspect.iscoroutine(app):
         app.close()
-        raise fault.because(f"{name} is a coroutine", "let a plain function return the application")
+        raise problem.because(f"{name} is a coroutine", "let a plain function return the application")
     maker = next((maker for maker in _MAKERS if callable(getattr(app, maker, None))), None)
     if not callable(app):
         repair = f'write "{name}.{maker}()"' if maker else 'name the ASGI application, like "my_server:app"'
-        raise fault.because(f"{name} is no ASGI application but of type {type(app).__name__}", repair)
+        raise problem.because(f"{name} is no ASGI application but of type {type(app).__name__}", repair)
     if _takes(app, 3):
         return
     if _takes(app, 2):
         repair = "wrap it into an ASGI adapter, or serve it and write target.url"
-        raise fault.because(f"{name} is a WSGI application, which is not run in process", repair)
+        raise problem.because(f"{name} is a WSGI application, which is not run in process", repair)
     if _takes(app, 0):
-        raise fault.because(f"{name} is a function without parameters", f'call it: "{name}()"')
+        raise problem.because(f"{name} is a function without parameters", f'call it: "{name}()"')
     repair = "name an application that takes scope, receive and send"
-    raise fault.because(f"{name} is no ASGI application (version 3)", repair)
+    raise problem.because(f"{name} is no ASGI application (version 3)", repair)
 
 
 def _takes(called: Any, count: int) -> bool:
@@ -273,65 +271,46 @@ def _takes(called: Any, count: int) -> bool:
 
 
 @contextmanager
-def _environment(env: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in env}
+def _surroundings(module_name: str, folder: Path, env: Mapping[str, str]) -> Iterator[None]:
+    """Give the server its environment and its folder on the module path, and set its imported modules aside.
+
+    Afterwards all three are as they were.
+    """
+    environ, path = dict(os.environ), list(sys.path)
+    aside = _taken(module_name, folder)
     os.environ.update(env)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
-def _first_on_path(folder: Path) -> Iterator[None]:
-    before = list(sys.path)
     sys.path.insert(0, str(folder))
     try:
         yield
     finally:
-        sys.path[:] = before
-
-
-@contextmanager
-def _afresh(module_name: str, folder: Path) -> Iterator[None]:
-    """Set aside the server's modules that are imported already, and put them back in place of the new ones."""
-    own = _Own(module_name, folder)
-    aside = own.take()
-    try:
-        yield
-    finally:
-        own.take()
+        for name in env:
+            os.environ.pop(name, None)
+        os.environ.update({name: environ[name] for name in env if name in environ})
+        sys.path[:] = path
+        _taken(module_name, folder)
         sys.modules.update(aside)
 
 
-class _Own:
-    """Which modules are the server's: those of its package, and those below its folder that are not installed."""
+def _taken(module_name: str, folder: Path) -> dict[str, ModuleType]:
+    """Remove the server's modules from the imported ones, and return them."""
+    package, folder = module_name.partition(".")[0], folder.resolve()
+    own = [name for name, module in sys.modules.copy().items() if _is_own(name, module, package, folder)]
+    return {name: sys.modules.pop(name) for name in own}
 
-    def __init__(self, module_name: str, folder: Path) -> None:
-        self._package = module_name.partition(".")[0]
-        self._folder = folder.resolve()
 
-    def take(self) -> dict[str, ModuleType]:
-        """Remove them from the imported modules, and return them."""
-        own = [name for name in sys.modules.copy() if self._is_own(name)]
-        return {name: sys.modules.pop(name) for name in own}
-
-    def _is_own(self, name: str) -> bool:
-        package = name.partition(".")[0]
-        if package in (_KIT, "__main__") or package in sys.stdlib_module_names:
-            return False
-        if package == self._package:
-            return True
-        names = getattr(sys.modules[name], "__dict__", {})  # read like this, a lazy module stays lazy
-        path = names.get("__path__")
-        # That of a namespace package is computed anew whenever it is looked at, and fails where its parent is gone.
-        path = () if path is None else getattr(path, "_path", path)
-        place = names.get("__file__") or next(iter(path), None)
-        if not isinstance(place, str):
-            return False
-        file = Path(place).absolute()
-        return file.is_relative_to(self._folder) and not _INSTALLED.intersection(file.parts)
+def _is_own(name: str, module: ModuleType, own_package: str, folder: Path) -> bool:
+    """Whether a module is the server's: in its package, or below its folder and not installed."""
+    package = name.partition(".")[0]
+    if package in (_KIT, "__main__") or package in sys.stdlib_module_names:
+        return False
+    if package == own_package:
+        return True
+    names = getattr(module, "__dict__", {})  # read like this, a lazy module stays lazy
+    path = names.get("__path__")
+    # That of a namespace package is computed anew whenever it is looked at, and fails where its parent is gone.
+    path = () if path is None else getattr(path, "_path", path)
+    place = names.get("__file__") or next(iter(path), None)
+    if not isinstance(place, str):
+        return False
+    file = Path(place).absolute()
+    return file.is_relative_to(folder) and not _INSTALLED.intersection(file.parts)

@@ -1,15 +1,22 @@
-"""Arguments for a call that nobody has described but a JSON Schema."""
+"""Arguments for a call that nobody has described but a JSON Schema and the server's own lists."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
-from mcp_auth_contract.drafting.toml import Unwritable, inline, key
+from mcp_auth_contract.contract import pointed_at
+from mcp_auth_contract.contract.templates import expand, template_variables
+from mcp_auth_contract.init.inspection import Inspection
+from mcp_auth_contract.init.toml import Unwritable, key, value
 
-__all__ = ["Arguments", "arguments_of", "example_text"]
+__all__ = ["Arguments", "arguments_of", "example_text", "known_values"]
 
 _MOST = 30
+_MOST_LISTED = 100
 _LONGEST = 300
+_LONGEST_KNOWN = 200
 _DEEPEST = 6
 _FORMATS = {
     "date": "2026-01-31",
@@ -24,7 +31,7 @@ _KINDS = ("string", "integer", "number", "boolean", "object", "array")
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Arguments for one call. `made_up` names those that no schema gave, `missing` those that could not be made."""
+    """Arguments for one call. `made_up` names those that nothing gave, `missing` those that could not be made."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     made_up: tuple[str, ...] = ()
@@ -49,6 +56,31 @@ class _Making:
 def example_text(name: str) -> str:
     """Return a text for an argument of which nothing but the name is known."""
     return f"{name}-1" if name.isascii() and name.isidentifier() and len(name) < 40 else "example"
+
+
+def known_values(seen: Inspection) -> Mapping[str, str]:
+    """Return by name the values of template variables that the listed resources show.
+
+    `invoice://INV-1` beside the template `invoice://{invoice_id}` says that INV-1 is an invoice_id.
+    """
+    found: dict[str, str] = {}
+    for template in _texts(seen, "templates", "uriTemplate"):
+        names, parts = template_variables(template), re.split(r"\{[^{}]*\}", template)
+        if len(names) != 1 or len(parts) != 2:
+            continue
+        for uri in _texts(seen, "resources", "uri"):
+            text = unquote(uri[len(parts[0]) : len(uri) - len(parts[1])])
+            if 0 < len(text) <= _LONGEST_KNOWN and expand(template, {names[0]: text}) == uri:
+                found.setdefault(names[0], text)
+                break
+    return found
+
+
+def _texts(seen: Inspection, kind: str, member: str) -> Iterator[str]:
+    for entry in seen.lists[kind].entries[:_MOST_LISTED] if kind in seen.lists else ():
+        text = entry.get(member)
+        if isinstance(text, str) and len(text) <= _LONGEST_KNOWN:
+            yield text
 
 
 def arguments_of(schema: object, known: Mapping[str, str]) -> Arguments:
@@ -82,9 +114,9 @@ def _member(schema: Mapping[str, Any], name: str) -> object:
     return properties.get(name) if isinstance(properties, Mapping) else None
 
 
-def _fits(name: str, value: object) -> bool:
+def _fits(name: str, given: object) -> bool:
     try:
-        return len(key(name)) + len(inline(value)) <= _LONGEST
+        return len(key(name).as_string()) + len(value(given).as_string()) <= _LONGEST
     except Unwritable:
         return False
 
@@ -101,7 +133,8 @@ def _example(schema: object, making: _Making, name: str, depth: int) -> _Example
         return given
     reference = schema.get("$ref")
     if isinstance(reference, str):
-        return _example(_at(making.root, reference), making, name, depth + 1)
+        led_to = pointed_at(making.root, reference.removeprefix("#")) if reference.startswith("#") else None
+        return _example(led_to, making, name, depth + 1)
     for word in ("anyOf", "oneOf", "allOf"):
         choices = schema.get(word)
         for choice in choices if isinstance(choices, list) else ():
@@ -123,24 +156,15 @@ def _given(schema: Mapping[str, Any]) -> _Example | None:
     return None
 
 
-def _at(root: Mapping[str, Any], reference: str) -> object:
-    """Return what a reference within the document leads to (JSON Pointer, RFC 6901)."""
-    found: object = root if reference.startswith("#") else None
-    for step in reference.removeprefix("#").split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found
-
-
 def _by_kind(schema: Mapping[str, Any], making: _Making, name: str, depth: int) -> _Example | None:
     stated = schema.get("type")
     kinds = stated if isinstance(stated, list) else [stated]
     kind = next((one for one in kinds if one in _KINDS), None)
     match kind:
         case "integer":
-            return _Example(_number(schema, 1), made_up=True)
+            return _Example(_number(schema), made_up=True)
         case "number":
-            return _Example(float(_number(schema, 1)), made_up=True)
+            return _Example(float(_number(schema)), made_up=True)
         case "boolean":
             return _Example(False, made_up=True)
         case "array":
@@ -151,18 +175,18 @@ def _by_kind(schema: Mapping[str, Any], making: _Making, name: str, depth: int) 
             return _Example(making.known.get(name) or _text(schema, name), made_up=True)
 
 
-def _number(schema: Mapping[str, Any], usual: int) -> int:
+def _number(schema: Mapping[str, Any]) -> int:
     lowest = _limit(schema, "minimum", "exclusiveMinimum", 1)
     highest = _limit(schema, "maximum", "exclusiveMaximum", -1)
-    value = usual if lowest is None else max(usual, lowest)
-    return value if highest is None else min(value, highest)
+    number = 1 if lowest is None else max(1, lowest)
+    return number if highest is None else min(number, highest)
 
 
 def _limit(schema: Mapping[str, Any], inclusive: str, exclusive: str, step: int) -> int | None:
     for word, beyond in ((inclusive, 0), (exclusive, step)):
-        value = schema.get(word)
-        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**53:
-            return int(value) + beyond
+        limit = schema.get(word)
+        if isinstance(limit, int | float) and not isinstance(limit, bool) and abs(limit) < 2**53:
+            return int(limit) + beyond
     return None
 
 

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mcp_auth_contract.contract import Contract, read_contract, resolve
-from mcp_auth_contract.drafting import Listed, Place, Seen, draft_of, questions_in, render
-from mcp_auth_contract.drafting.toml import Unwritable, inline, key, quoted, server_text, shown
 from mcp_auth_contract.errors import ContractError
+from mcp_auth_contract.init import Inspection, Listed, ServerSettings, draft_contract, questions_in, render
+from mcp_auth_contract.init.toml import Unwritable, key, shown, value
 
 URL = "http://127.0.0.1:8000/mcp"
 VALUES = {"target.port": "8000", "target.resource": URL, "target.url": URL, "python": "python"}
@@ -88,8 +88,8 @@ prompts = st.fixed_dictionaries(
 )
 
 
-def seen(**more: Any) -> Seen:
-    return Seen(**{"place": Place(url=URL), "endpoint": URL, **more})
+def seen(**more: Any) -> Inspection:
+    return Inspection(**{"settings": ServerSettings(url=URL), "endpoint": URL, **more})
 
 
 def listing(**kinds: list[Mapping[str, Any]]) -> dict[str, Listed]:
@@ -119,7 +119,7 @@ def test_a_draft_is_a_contract_that_says_what_was_seen(
     listed: list[Any], uris_listed: list[Any], prompts_listed: list[Any], scopes: list[str], word: str | None
 ) -> None:
     lists = listing(tools=listed, resources=uris_listed, templates=uris_listed, prompts=prompts_listed)
-    draft = draft_of(seen(lists=lists, scopes=tuple(scopes), name=word, issuers=(word or "",)))
+    draft = draft_contract(seen(lists=lists, scopes=tuple(scopes), name=word, issuers=(word or "",)))
     text = render(draft)
     assert all(character == "\n" or character.isprintable() for character in text)
     tomllib.loads(text)
@@ -129,55 +129,56 @@ def test_a_draft_is_a_contract_that_says_what_was_seen(
     assert [tool.name for tool in contract.tools] == [tool.name for tool in draft.tools]
     assert [tool.scopes for tool in contract.tools] == [tool.scopes for tool in draft.tools]
     assert [dict(tool.arguments) for tool in contract.tools] == [dict(tool.arguments.values) for tool in draft.tools]
-    assert [one.uri for one in contract.resources] == [one.uri for one in draft.resources]
+    assert [one.uri for one in contract.resources] == [one.name for one in draft.resources]
     assert [one.name for one in contract.prompts] == [one.name for one in draft.prompts]
     assert all(one.scopes == draft.scopes for one in contract.principals.values())
 
 
 @given(texts)
 def test_a_text_comes_back_as_it_was(text: str) -> None:
-    (read,) = tomllib.loads(f"a = {quoted(text)}").values()
+    written = value(text, variables=True).as_string()
+    (read,) = tomllib.loads(f"a = {written}").values()
     assert read == text
-    assert quoted(text).isprintable()
+    assert written.isprintable()
 
 
 @given(texts.filter(lambda text: "${" not in text))
 def test_a_key_comes_back_as_it_was(name: str) -> None:
-    assert list(tomllib.loads(f"{key(name)} = 1")) == [name]
+    assert list(tomllib.loads(f"{key(name).as_string()} = 1")) == [name]
 
 
 @given(json_values)
-def test_a_value_is_written_exactly_or_not_at_all(value: object) -> None:
+def test_a_value_is_written_exactly_or_not_at_all(json_value: object) -> None:
     try:
-        written = inline(value)
+        written = value(json_value).as_string()
     except Unwritable:
         return
     (read,) = tomllib.loads(f"a = {written}").values()
-    assert _without_variables(read) == value
+    assert _without_variables(read) == json_value
 
 
-def _without_variables(value: object) -> object:
-    if isinstance(value, str):
-        return value.replace("$${", "${")
-    if isinstance(value, dict):
-        return {name: _without_variables(member) for name, member in value.items()}
-    return [_without_variables(member) for member in value] if isinstance(value, list) else value
+def _without_variables(read: object) -> object:
+    if isinstance(read, str):
+        return read.replace("$${", "${")
+    if isinstance(read, dict):
+        return {name: _without_variables(member) for name, member in read.items()}
+    return [_without_variables(member) for member in read] if isinstance(read, list) else read
 
 
-@pytest.mark.parametrize("value", [None, float("inf"), float("nan"), 2**63, "\ud800", {"${a}": 1}, [None]])
-def test_what_no_contract_holds_is_not_written(value: object) -> None:
+@pytest.mark.parametrize("unwritable", [None, float("inf"), float("nan"), 2**63, "\ud800", {"${a}": 1}, [None]])
+def test_what_no_contract_holds_is_not_written(unwritable: object) -> None:
     with pytest.raises(Unwritable):
-        inline(value)
+        value(unwritable)
 
 
 def test_a_variable_in_a_servers_words_stands_for_itself() -> None:
-    assert server_text("${env:HOME}") == '"$${env:HOME}"'
+    assert value("${env:HOME}").as_string() == '"$${env:HOME}"'
     tool = {
         "name": "${env:HOME}",
         "inputSchema": {"required": ["a"], "properties": {"a": {"default": "${issuer.url}"}}},
     }
     contract = contract_of(
-        render(draft_of(seen(lists=listing(tools=[{**tool, "annotations": {"readOnlyHint": True}}]))))
+        render(draft_contract(seen(lists=listing(tools=[{**tool, "annotations": {"readOnlyHint": True}}]))))
     )
     assert contract is not None
     assert contract.tools[0].name == "${env:HOME}"
@@ -194,6 +195,6 @@ def test_words_for_people_are_one_line_without_anything_invisible(words: str) ->
 def test_a_comment_cannot_become_a_question_or_a_table() -> None:
     evil = {"name": "get", "description": "x\n# ? y\n[policy]\nwrites = true", "annotations": {"readOnlyHint": True}}
     plain = {"name": "get", "description": "x", "annotations": {"readOnlyHint": True}}
-    both = [render(draft_of(seen(lists=listing(tools=[tool]), name="n\n# ? z"))) for tool in (evil, plain)]
+    both = [render(draft_contract(seen(lists=listing(tools=[tool]), name="n\n# ? z"))) for tool in (evil, plain)]
     assert questions_in(both[0]) == questions_in(both[1])
     assert tomllib.loads(both[0])["policy"] == tomllib.loads(both[1])["policy"]

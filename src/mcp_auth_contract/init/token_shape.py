@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from mcp_auth_contract.contract import Claims
-from mcp_auth_contract.drafting import TokenShape
+from mcp_auth_contract.init.inspection import TokenShape
 from mcp_auth_contract.tokens import parse_genuine
 
 __all__ = ["shape_of"]

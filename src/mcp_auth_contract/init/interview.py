@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from mcp_auth_contract.drafting import Draft, DraftPrincipal, DraftTool, is_scope, shown
+from mcp_auth_contract.init.draft import Draft, DraftPrincipal, DraftTool, is_scope
+from mcp_auth_contract.init.toml import shown
 from mcp_auth_contract.model import Effect
 
 __all__ = ["Ask", "interview"]

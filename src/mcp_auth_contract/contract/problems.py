@@ -1,4 +1,4 @@
-"""Telling what is wrong with a contract: one line for each fault, in the words of the file's author."""
+"""Telling what is wrong with a contract: one line for each problem, in the words of the file's author."""
 
 import difflib
 import json
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from mcp_auth_contract.contract.models import Contract
 from mcp_auth_contract.errors import ContractError
 
-__all__ = ["Fault", "contract_error", "key_name", "nearest", "validation_faults"]
+__all__ = ["Problem", "contract_error", "key_name", "nearest", "validation_problems"]
 
 _SHOWN_CHARACTERS = 80
 
@@ -21,8 +21,8 @@ _Location = tuple[int | str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """One fault: `key: what (value); repair`. `value` is already in the file's notation, or None to keep it back."""
+class Problem:
+    """One problem: `key: what (value); repair`. `value` is already in the file's notation, or None to keep it back."""
 
     key: str
     what: str
@@ -34,9 +34,9 @@ class Fault:
         return f"{self.key}: {self.what}{value}; {self.repair}"
 
 
-def contract_error(label: str, faults: Iterable[Fault]) -> ContractError:
-    """Return the error that tells all faults of the contract `label`, one a line, each once."""
-    return ContractError("\n".join(dict.fromkeys(f"{label}: {_one_line(str(fault))}" for fault in faults)))
+def contract_error(label: str, problems: Iterable[Problem]) -> ContractError:
+    """Return the error that tells all problems of the contract `label`, one a line, each once."""
+    return ContractError("\n".join(dict.fromkeys(f"{label}: {_one_line(str(problem))}" for problem in problems)))
 
 
 def _one_line(text: str) -> str:
@@ -66,63 +66,67 @@ def key_name(location: _Location, tables: object) -> str:
     return name
 
 
-def validation_faults(error: ValidationError, tables: object, below: _Location = ()) -> list[Fault]:
+def validation_problems(error: ValidationError, tables: object, below: _Location = ()) -> list[Problem]:
     """Translate pydantic's errors; values are shown as they stand in `tables`, never as validated.
 
     `below` is the place of what was validated, when it was not all of the tables.
     """
     details = error.errors()
     return [
-        _fault(detail["type"], below + detail["loc"], detail.get("ctx", {}), tables)
+        _problem(detail["type"], below + detail["loc"], detail.get("ctx", {}), tables)
         for detail in details
-        if not (detail["type"] == "too_short" and _has_faulty_entry(detail["loc"], details))
+        if not (detail["type"] == "too_short" and _has_wrong_entry(detail["loc"], details))
     ]
 
 
-def _has_faulty_entry(location: _Location, details: Sequence[Mapping[str, Any]]) -> bool:
-    """A list that is too short only because its entries are faulty is no fault of its own."""
+def _has_wrong_entry(location: _Location, details: Sequence[Mapping[str, Any]]) -> bool:
+    """A list that is too short only because its entries are wrong is no problem of its own."""
     depth = len(location)
     return any(len(other["loc"]) > depth and other["loc"][:depth] == location for other in details)
 
 
-def _fault(kind: str, location: _Location, context: Mapping[str, Any], tables: object) -> Fault:
+_DIGITS = "write digits without quotes"
+_PLAIN = {
+    "string_type": ("not text", "write it in quotes"),
+    "int_type": ("not a whole number", _DIGITS),
+    "int_from_float": ("not a whole number", _DIGITS),
+    "float_type": ("not a number", _DIGITS),
+    "finite_number": ("not a number", _DIGITS),
+    "bool_type": ("neither true nor false", "write true or false without quotes"),
+    "greater_than": ("too small", "write a number above {gt:g}"),
+    "greater_than_equal": ("too small", "write {ge:g} or more"),
+    "less_than_equal": ("too large", "write {le:g} or less"),
+    "contract_problem": ("{what}", "{repair}"),
+}
+"""By pydantic's type of error: what is wrong, and how to repair it, with members of its context in braces."""
+
+
+def _problem(kind: str, location: _Location, context: Mapping[str, Any], tables: object) -> Problem:
     if location and location[-1] == "[key]":
-        return Fault(key_name(location[:-1], tables), f"the name is {context.get('what')}", context["repair"])
+        return Problem(key_name(location[:-1], tables), f"the name is {context.get('what')}", context["repair"])
     location = _inside(location, tables)
     if context.get("at"):
         location = (*location, context["at"])
-    key = key_name(location, tables)
-    value = _look_up(tables, location)
+    key, value = key_name(location, tables), _look_up(tables, location)
     shown = None if _may_be_secret(location) else _shown(value)
+    if kind in _PLAIN:
+        what, repair = (text.format_map(context) for text in _PLAIN[kind])
+        return Problem(key, what, repair, shown)
     match kind:
         case "extra_forbidden":
-            return Fault(key, "unknown key", _unknown_key_repair(location))
-        case "missing":
-            return Fault(key, "missing", _missing_repair(location))
-        case "contract_fault":
-            return Fault(key, context["what"], context["repair"], shown)
+            return Problem(key, "unknown key", _unknown_key_repair(location))
+        case "missing" | "too_short":
+            return Problem(key, "missing" if kind == "missing" else "empty", _missing_repair(location))
         case "literal_error" | "enum":
             return _not_a_word(key, context["expected"], value, shown)
-        case "string_type":
-            return Fault(key, "not text", "write it in quotes", shown)
-        case "int_type" | "int_from_float":
-            return Fault(key, "not a whole number", "write digits without quotes", shown)
-        case "float_type" | "finite_number":
-            return Fault(key, "not a number", "write digits without quotes", shown)
-        case "bool_type":
-            return Fault(key, "neither true nor false", "write true or false without quotes", shown)
         case "tuple_type":
-            return Fault(key, "not a list", _list_repair(location, value, shown), shown)
+            return Problem(key, "not a list", _list_repair(location, value, shown), shown)
         case "mapping_type" | "dict_type" | "model_type" | "model_attributes_type":
-            return Fault(key, "not a table", _table_repair(location, value), shown)
-        case "greater_than" | "greater_than_equal" | "less_than_equal":
-            return Fault(key, *_bounds(kind, context), shown)
-        case "too_short":
-            return Fault(key, "empty", _missing_repair(location))
+            return Problem(key, "not a table", _table_repair(location, value), shown)
         case "invalid-json-value":
-            return Fault(key, "holds a value that JSON does not have", "write dates and times as text in quotes")
+            return Problem(key, "holds a value that JSON does not have", "write dates and times as text in quotes")
         case _:
-            return Fault(key, "not a value this key takes", f"compare it with the reference of {key}", shown)
+            return Problem(key, "not a value this key takes", f"compare it with the reference of {key}", shown)
 
 
 def _may_be_secret(location: _Location) -> bool:
@@ -170,21 +174,11 @@ def _shown(value: object) -> str | None:
             return None
 
 
-def _not_a_word(key: str, expected: str, value: object, shown: str | None) -> Fault:
+def _not_a_word(key: str, expected: str, value: object, shown: str | None) -> Problem:
     words = [word.strip() for word in expected.replace(" or ", ", ").replace("'", "").split(",")]
     alike = nearest(value, words) if isinstance(value, str) else None
     choice = ", ".join(f'"{word}"' for word in words)
-    return Fault(key, "unknown word", f'did you mean "{alike}"?' if alike else f"write one of {choice}", shown)
-
-
-def _bounds(kind: str, context: Mapping[str, Any]) -> tuple[str, str]:
-    match kind:
-        case "greater_than":
-            return "too small", f"write a number above {context['gt']:g}"
-        case "greater_than_equal":
-            return "too small", f"write {context['ge']:g} or more"
-        case _:
-            return "too large", f"write {context['le']:g} or less"
+    return Problem(key, "unknown word", f'did you mean "{alike}"?' if alike else f"write one of {choice}", shown)
 
 
 def _unknown_key_repair(location: _Location) -> str:

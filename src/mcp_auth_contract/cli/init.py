@@ -1,4 +1,4 @@
-"""The command init: look at a server, ask where somebody sits at a terminal, and write the contract's first text."""
+"""The command init: inspect a server, ask its user on a terminal, and write the first text of a contract."""
 
 import contextlib
 import os
@@ -12,15 +12,23 @@ from pathlib import Path
 import typer
 
 from mcp_auth_contract.cli.finding import DEFAULT_NAME
-from mcp_auth_contract.cli.interview import interview
 from mcp_auth_contract.cli.outputs import Outputs, demand_writable
 from mcp_auth_contract.cli.running import demand_http, given_token_of, interruptible, shown_progress
 from mcp_auth_contract.contract import read_contract
-from mcp_auth_contract.drafting import Draft, Place, draft_of, how_to_see_more, questions_in, render, shown
 from mcp_auth_contract.errors import ContractError, Unreachable, UsageError
-from mcp_auth_contract.execute import look
+from mcp_auth_contract.init import (
+    Draft,
+    ServerSettings,
+    draft_contract,
+    how_to_see_more,
+    inspect_server,
+    interview,
+    questions_in,
+    render,
+    shown,
+)
 
-__all__ = ["InitOptions", "draft_contract"]
+__all__ = ["InitOptions", "inspect_and_draft"]
 
 _STDOUT = "-"
 _STARTED = "http://127.0.0.1:0/mcp"
@@ -44,9 +52,9 @@ class InitOptions:
     yes: bool = False
 
 
-def draft_contract(options: InitOptions) -> int:
-    """Look at the server, draft its contract, and write it to a new file; return the exit code."""
-    place = _place(options)
+def inspect_and_draft(options: InitOptions) -> int:
+    """Inspect the server, draft its contract, and write it to a new file; return the exit code."""
+    settings = _settings(options)
     to_stdout = str(options.output) == _STDOUT
     source = Path(DEFAULT_NAME) if to_stdout else options.output
     if not to_stdout:
@@ -55,27 +63,25 @@ def draft_contract(options: InitOptions) -> int:
     given = given_token_of(options.token_env)
     try:
         with contextlib.nullcontext() if options.yes else shown_progress():
-            seen = interruptible(look(place, source, environ=dict(os.environ), given=given))
-    except ContractError as fault:
-        raise ContractError(
-            str(fault).replace("set what it needs in target.env", "set what it needs with --env")
-        ) from None
-    except Unreachable as fault:
-        raise Unreachable(str(fault).replace("let target.start do it", "let --start do it")) from None
-    draft = draft_of(seen)
-    if not options.yes and _somebody_is_there():
+            seen = interruptible(inspect_server(settings, source, environ=dict(os.environ), given=given))
+    except ContractError as error:
+        raise ContractError(str(error).replace("it needs in target.env", "it needs with --env")) from None
+    except Unreachable as error:
+        raise Unreachable(str(error).replace("let target.start do it", "let --start do it")) from None
+    draft = draft_contract(seen)
+    if not options.yes and _is_interactive():
         draft = interview(draft, _ask)
     text = render(draft)
     if to_stdout:
         typer.echo(text, nl=False)
     else:
         _write_new(options.output, text)
-    for line in _told(draft, text, source, written=not to_stdout, quiet=options.yes):
+    for line in _summary(draft, text, source, written=not to_stdout, quiet=options.yes):
         sys.stderr.write(f"mcp-auth-contract: {line}\n")
     return 0
 
 
-def _place(options: InitOptions) -> Place:
+def _settings(options: InitOptions) -> ServerSettings:
     if options.url is None and options.app is None and options.start is None:
         raise UsageError(
             "init: name the server: its URL, --app module:attribute, or --start with the command that runs it"
@@ -86,13 +92,13 @@ def _place(options: InitOptions) -> Place:
     url = options.url
     if url is None and options.app is None:
         url = _STARTED
-    place = Place(url, options.app, words, _settings(options.env))
-    for text in (*filter(None, (place.url, place.app)), *place.start, *place.env.values()):
-        if not _is_unicode(text):
-            raise UsageError("init: a word of the command line is not UTF-8, and a contract can hold nothing else")
+    settings = ServerSettings(url, options.app, words, _environment(options.env))
+    said = "".join((url or "", options.app or "", *words, *settings.env.values()))
+    if any("\ud800" <= character <= "\udfff" for character in said):  # how Python reads octets that are no UTF-8
+        raise UsageError("init: a word of the command line is not UTF-8, and a contract can hold nothing else")
     if url is not None and "${" not in url and not re.match(r"https?://[^/?#]*:0+(?:[/?#]|$)", url):
         demand_http(url)
-    return place
+    return settings
 
 
 def _words(command: str) -> tuple[str, ...]:
@@ -105,7 +111,7 @@ def _words(command: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _settings(pairs: Iterable[str]) -> Mapping[str, str]:
+def _environment(pairs: Iterable[str]) -> Mapping[str, str]:
     settings: dict[str, str] = {}
     for pair in pairs:
         name, mark, value = pair.partition("=")
@@ -113,14 +119,6 @@ def _settings(pairs: Iterable[str]) -> Mapping[str, str]:
             raise UsageError("--env: write NAME=VALUE, with a name of letters, digits and _")
         settings[name] = value
     return settings
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _demand_new(file: Path) -> None:
@@ -145,7 +143,7 @@ def _write_new(file: Path, text: str) -> None:
         raise UsageError(f"{file}: cannot be written: {error.strerror}") from None
 
 
-def _somebody_is_there() -> bool:
+def _is_interactive() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and not os.environ.get("CI")
 
 
@@ -160,7 +158,7 @@ def _ask(question: str) -> str:
     return line.strip()
 
 
-def _told(draft: Draft, text: str, file: Path, *, written: bool, quiet: bool) -> Iterable[str]:
+def _summary(draft: Draft, text: str, file: Path, *, written: bool, quiet: bool) -> Iterable[str]:
     """Yield what to say after the work: what is there, what is lacking, and for people what comes next."""
     counts = (("tool", draft.tools), ("resource", draft.resources), ("prompt", draft.prompts))
     had = ", ".join(f"{len(things)} {word}{'' if len(things) == 1 else 's'}" for word, things in counts)
@@ -174,9 +172,9 @@ def _told(draft: Draft, text: str, file: Path, *, written: bool, quiet: bool) ->
         yield f"not shown: {', '.join(seen.closed)} ({said}). {how_to_see_more(draft)}"
     try:
         read_contract(text, file)
-    except ContractError as faults:
+    except ContractError as problems:
         yield "before it can be used, this has to be answered:"
-        yield from str(faults).splitlines()
+        yield from str(problems).splitlines()
     if not quiet and sys.stderr.isatty() and not os.environ.get("CI"):
         named = "" if str(file) == DEFAULT_NAME else f" {shlex.quote(str(file))}"
         yield f"next: answer them, then `mcp-auth-contract plan{named}` and `mcp-auth-contract run{named}`"
