@@ -15,12 +15,12 @@ from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.execute import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.settings import LabSettings
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Selection, make_plan
 from mcp_auth_contract.runner import Report
 from mcp_auth_contract.tokens.keys import Algorithm
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.settings import LabSettings
 
 pytestmark = pytest.mark.benchmark
 

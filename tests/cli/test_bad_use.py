@@ -76,7 +76,8 @@ def refused(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:
         (["mint", "mcp-auth-contract.toml", "alice", "--defect", "expird"], "did you mean 'expired'?"),
         (["mint", "mcp-auth-contract.toml", "alice", "--defect", "alg_none", "--variant", "x"], "unknown variant 'x'"),
         (["lab", "--fault", "nonsense"], 'no fault is called "nonsense"'),
-        (["lab", "--variant", "nonsense"], 'no variant is called "nonsense"'),
+        (["lab", "--profile", "nonsense"], 'no profile is called "nonsense"'),
+        (["lab", "--variant", "nonsense"], 'no profile is called "nonsense"'),
         (["run", "--scenarios", "nowhere"], "no such folder of checks"),
     ],
 )

@@ -138,8 +138,8 @@ def test_without_a_contract_an_application_can_be_named(pytester: pytest.Pyteste
     pytester.makeconftest(
         """
         import pytest
-        from mcp_auth_contract.lab.app import create_app
-        from mcp_auth_contract.lab.settings import LabSettings
+        from mcp_auth_contract_lab.app import create_app
+        from mcp_auth_contract_lab.settings import LabSettings
 
         @pytest.fixture(scope="session")
         def mcp_app(mcp_issuer):

@@ -13,7 +13,7 @@ from mcp_auth_contract.contract.templates import expand
 from mcp_auth_contract.init.draft import draft_contract
 from mcp_auth_contract.init.inspection import Inspection, Listed, NeededScopes
 from mcp_auth_contract.model import OperationKind, Revision
-from mcp_auth_contract.wire import Call, Conversation, Detected, HeaderPair, Listing, list_all, operation_call
+from mcp_auth_contract.wire import LISTS, Call, Conversation, Detected, HeaderPair, Listing, list_all, operation_call
 
 __all__ = [
     "Bearer",
@@ -57,7 +57,7 @@ class Caller:
     async def lists(self) -> dict[str, Listing]:
         """Return every list of the server by kind."""
         return {
-            name: await list_all(self.conversation, self.revision, kind, self.credentials, session=self.session)
+            name: await list_all(self.conversation, self.revision, kind, self.token, session=self.session)
             for name, kind in LISTS.items()
         }
 

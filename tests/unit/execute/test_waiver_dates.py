@@ -8,10 +8,10 @@ from tests.lab.lab_runs import CHECKS, run_lab
 
 from mcp_auth_contract.execute import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
-from mcp_auth_contract.lab.faults import FAULTS
 from mcp_auth_contract.plan import Selection
 from mcp_auth_contract.runner import Shard, Waiver
 from mcp_auth_contract.tokens import Algorithm
+from mcp_auth_contract_lab.faults import FAULTS
 
 EXPIRED = "token-expired-refused"
 LAST = (datetime.now(UTC) + timedelta(days=30)).date()

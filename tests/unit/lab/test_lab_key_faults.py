@@ -14,9 +14,9 @@ from jwt.utils import base64url_encode
 
 from mcp_auth_contract.issuer import BEHAVIOURS, Behaviour, BehaviourName
 from mcp_auth_contract.issuer.odd_keys import OddKey, odd_key, symmetric_secret, weak_key
-from mcp_auth_contract.lab import fetching
-from mcp_auth_contract.lab.faults import FAULTS as REGISTERED
-from mcp_auth_contract.lab.faults.keys import FAULTS
+from mcp_auth_contract_lab import fetching
+from mcp_auth_contract_lab.faults import FAULTS as REGISTERED
+from mcp_auth_contract_lab.faults.keys import FAULTS
 
 CANARY = "alice-t1-INV-1-7f3a"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}
