@@ -19,7 +19,7 @@ from mcp_auth_contract.errors import Unreachable
 from mcp_auth_contract.execute import Options, probe_url, run_contract
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
 
 _FAMILIES = frozenset({"prm", "as", "challenge", "transport", "revision"})
 CORE = [check for check in load_builtin() if check.core]

@@ -20,7 +20,7 @@ from mcp_auth_contract.lab.app import create_app
 from mcp_auth_contract.lab.fault import Fault
 from mcp_auth_contract.lab.settings import LabSettings
 from mcp_auth_contract.lab.variants import Variant
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.target import Upstream
 from mcp_auth_contract.tokens import Algorithm, Role
 

@@ -21,8 +21,8 @@ from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable
 from mcp_auth_contract.probes import Minter, profile_of
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.runner import Report
 from mcp_auth_contract.wire import Redactor
 
 

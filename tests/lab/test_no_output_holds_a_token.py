@@ -17,8 +17,8 @@ from mcp_auth_contract.plan import Selection
 from mcp_auth_contract.probes import Bench, Minter, Question
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.runner import Report
 from mcp_auth_contract.wire import Redactor
 
 _LONG = re.compile(r"[A-Za-z0-9_-]{32,}")

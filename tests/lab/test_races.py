@@ -21,7 +21,7 @@ from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.model import Fail, Pass
 from mcp_auth_contract.plan import Selection
 from mcp_auth_contract.probes.identity import ROUNDS
-from mcp_auth_contract.runner import Result
+from mcp_auth_contract.reports.model import Result
 
 RUNS = 5
 STATELESS, STATEFUL = "isolation-callers-at-once-apart", "isolation-callers-at-once-apart-stateful"

@@ -11,7 +11,7 @@ from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Revision
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.tokens.keys import Algorithm
 
 
@@ -25,7 +25,7 @@ def test_the_sound_server_passes_everything(way: dict[str, bool], issuer: Embedd
     report = run_lab(issuer, **way)
     assert blemishes(report) == []
     assert report.gate.exit_code == 0
-    assert len(report.target.revisions) == 4
+    assert len(report.server.revisions) == 4
 
 
 @pytest.mark.parametrize("revision", Revision)

@@ -13,7 +13,7 @@ from mcp_auth_contract.lab.app import create_app
 from mcp_auth_contract.lab.settings import LabSettings
 from mcp_auth_contract.model import Error, Inconclusive
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
 
 TOUCHING = ["keys-rotation-followed", "keys-outage-fails-closed", "keys-hanging-issuer-harmless"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from mcp_auth_contract.runner import Report
+    from mcp_auth_contract.reports.model import Report
 
 from mcp_auth_contract.cli.parameters import Annotations, Json, Junit, Markdown, Quiet, Summary
 

@@ -17,6 +17,7 @@ from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.lab.faults import FAULTS
 from mcp_auth_contract.lab.server import run_lab
 from mcp_auth_contract.lab.variants import Variant
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["print_faults", "print_token", "serve_issuer", "serve_lab"]
 
@@ -70,14 +71,12 @@ def serve_issuer(file: Path | None) -> None:
 
 def serve_lab(port: int, fault: str | None, variants: tuple[str, ...]) -> None:
     """Serve the sample server until it is told to stop; ISSUER and JWKS_URI come from the environment."""
-    from mcp_auth_contract.catalogue import nearest
-
     if fault is not None and fault not in FAULTS:
-        raise UsageError(f'no fault is called "{fault}"{nearest(fault, FAULTS)}')
+        raise UsageError(f'no fault is called "{fault}"; {suggest(fault, FAULTS)}')
     known = {variant.value for variant in Variant}
     for name in variants:
         if name not in known:
-            raise UsageError(f'no variant is called "{name}"{nearest(name, known)}')
+            raise UsageError(f'no variant is called "{name}"; {suggest(name, known)}')
     run_lab(port, os.environ, FAULTS[fault] if fault else None, [Variant(name) for name in variants])
 
 

@@ -18,7 +18,9 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.observations import Answer, SurfaceObserved, describe
 from mcp_auth_contract.plan import Case, Plan
 from mcp_auth_contract.probes import Bench, ask
-from mcp_auth_contract.runner import ControlSeen, Coverage, Report, Run, TargetSeen, reproduction, sharded
+from mcp_auth_contract.reports.model import ControlSeen, Coverage, Report, ServerSeen
+from mcp_auth_contract.reports.reproduce import reproduction
+from mcp_auth_contract.runner import Run, sharded
 from mcp_auth_contract.waivers import in_scope, stale_waivers, waive
 from mcp_auth_contract.wire import HttpDoor, Redactor
 
@@ -49,7 +51,7 @@ async def carry_out(
     context: Context,
     plan: Plan,
     bench: Bench,
-    seen: TargetSeen,
+    seen: ServerSeen,
     begun: str,
     notes: tuple[str, ...],
 ) -> Report:
@@ -94,7 +96,7 @@ async def carry_out(
     return Report(
         kit_version=__version__,
         contract=options.name,
-        target=replace(seen, url=context.redactor.redact(seen.url)),
+        server=replace(seen, url=context.redactor.redact(seen.url)),
         started=begun,
         duration_s=stopwatch() - context.started,
         results=results,

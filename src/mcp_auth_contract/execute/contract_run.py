@@ -29,7 +29,7 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_plan
 from mcp_auth_contract.probes import Bench, Outputs
-from mcp_auth_contract.runner import Report, TargetSeen
+from mcp_auth_contract.reports.model import Report, ServerSeen
 from mcp_auth_contract.target import Upstream
 from mcp_auth_contract.wire import (
     AsgiApp,
@@ -223,7 +223,7 @@ class _ContractRun:
         )
         plan, remarks = self.credentials.limited(plan)
         notes += remarks
-        seen = TargetSeen(endpoint, resource, tuple(revisions), detected.name, detected.version)
+        seen = ServerSeen(endpoint, resource, tuple(revisions), detected.name, detected.version)
         return await carry_out(self, plan, bench, seen, begun, tuple(notes))
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from mcp_auth_contract.catalogue import nearest
 from mcp_auth_contract.clock import Clock
 from mcp_auth_contract.contract import Contract, control_operation, operations, principal_for
 from mcp_auth_contract.errors import UsageError
@@ -17,6 +16,7 @@ from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.plan import Plan
 from mcp_auth_contract.probes import NO_DIFFERENCE, GenuineMinter, Minter, genuine_minter, profile_of
 from mcp_auth_contract.probes.powers import IssuerPowers
+from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens import parse_genuine
 from mcp_auth_contract.wire import Redactor
 
@@ -158,7 +158,7 @@ def _holder(contract: Contract, given: Given) -> str:
     if named is None:
         return alike[0] if len(alike) == 1 else principal_for(contract, control_operation(contract))
     if named not in contract.principals:
-        raise UsageError(f'--principal: the contract has no principal "{named}"{nearest(named, contract.principals)}')
+        raise UsageError(f'--principal: the contract has no principal "{named}"; {suggest(named, contract.principals)}')
     if alike and named not in alike:
         raise UsageError(
             f"--principal {named}: the token in {given.variable} speaks for {' or '.join(alike)}, by its claim "

@@ -8,7 +8,8 @@ from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract.model import Level, Outcome
 from mcp_auth_contract.plan import Case, Selection
-from mcp_auth_contract.runner import Shard, Waiver
+from mcp_auth_contract.reports.model import Waiver
+from mcp_auth_contract.runner import Shard
 
 __all__ = ["Given", "Options", "Progress"]
 

@@ -18,7 +18,7 @@ from mcp_auth_contract.execute.carrying import EVERY_REVISION
 from mcp_auth_contract.model import Level
 from mcp_auth_contract.plan import Plan, Selection, make_plan
 from mcp_auth_contract.pytest_plugin.settling import Settled, Verdict, settle
-from mcp_auth_contract.runner import Report, Waiver
+from mcp_auth_contract.reports.model import Report, Waiver
 from mcp_auth_contract.waivers import DEFAULT_NAME, load_waivers
 
 __all__ = ["ContractSession", "SharedRun", "planned"]
@@ -110,7 +110,7 @@ class SharedRun:
         settled = next((one for one in report.results if one.case == check.id), None)
         if settled is not None and self._settled is not None:
             return self._settled[check.id]
-        covered = report.target.revisions
+        covered = report.server.revisions
         there = make_plan(self._session.checks, self._session.contract, covered or EVERY_REVISION)
         if all(one.id != case for one in there.cases):
             spoken = ", ".join(covered)

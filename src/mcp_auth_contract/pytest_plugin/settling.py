@@ -7,7 +7,7 @@ from enum import Enum
 
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Outcome, Pass
 from mcp_auth_contract.pytest_plugin.telling import told, told_short
-from mcp_auth_contract.runner import Report, Result, Waiver
+from mcp_auth_contract.reports.model import Report, Result, Waiver
 from mcp_auth_contract.waivers import stale_waivers
 
 __all__ = ["Settled", "Verdict", "settle"]

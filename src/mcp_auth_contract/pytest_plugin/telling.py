@@ -8,8 +8,8 @@ from itertools import groupby
 from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Pass
+from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import printable
-from mcp_auth_contract.runner import Report, Result
 
 __all__ = ["properties_of", "told", "told_short"]
 

@@ -11,8 +11,8 @@ from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Ou
 from mcp_auth_contract.observations import Accepted, Ambiguous, CallObserved, Doubt, Observation, Refused, describe
 from mcp_auth_contract.plan import Base, Case
 from mcp_auth_contract.probes import PROBES, Question, answers_of
+from mcp_auth_contract.reports.model import ControlSeen, Result
 from mcp_auth_contract.runner.bracket import Bracket, Held
-from mcp_auth_contract.runner.result import ControlSeen, Result
 from mcp_auth_contract.tokens import DEFECTS
 
 __all__ = ["Run"]
@@ -126,7 +126,7 @@ class Run:
         question = base.question
         if question.operation is not None and question.revision is not None and question.principal is not None:
             known = self.controls.get(base)
-            if known is None or known.held:
+            if known is None or known.accepted:
                 self.controls[base] = ControlSeen(
                     question.operation.name,
                     question.principal,

@@ -10,7 +10,8 @@ from mcp_auth_contract.execute import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.lab.faults import FAULTS
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.runner import Shard, Waiver
+from mcp_auth_contract.reports.model import Waiver
+from mcp_auth_contract.runner import Shard
 from mcp_auth_contract.tokens import Algorithm
 
 EXPIRED = "token-expired-refused"

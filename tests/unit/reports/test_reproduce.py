@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mcp_auth_contract.observations import Accepted, Answer, Attempt, CallObserved
 from mcp_auth_contract.probes import Holder
-from mcp_auth_contract.runner.reproduce import reproduction
+from mcp_auth_contract.reports.reproduce import reproduction
 from mcp_auth_contract.wire import Evidence
 from mcp_auth_contract.wire.evidence import Exchange
 
