@@ -5,6 +5,7 @@ import re
 import pytest
 
 from mcp_auth_contract.catalogue import Check, load_builtin
+from mcp_auth_contract.cli import main
 from mcp_auth_contract.cli.reading import explain
 from mcp_auth_contract.reports.examples import load_examples
 
@@ -33,9 +34,15 @@ def test_no_example_differs_from_run_to_run() -> None:
     ] == []
 
 
-def test_an_unknown_check_is_one_line_with_the_nearest_known_one() -> None:
-    code, out, err = call("explain", "token-expired-refusd")
-    assert (code, out) == (2, "")
+def test_a_check_is_explained_with_its_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "isolation-read-denied"]) == 0
+    assert "\nobserved  200 with a result, INV-1 of alice in the body for bob\n" in capsys.readouterr().out
+
+
+def test_an_unknown_check_is_one_line_with_the_nearest_known_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "token-expired-refusd"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
     assert (
         err == 'mcp-auth-contract: no check is called "token-expired-refusd"; did you mean "token-expired-refused"?\n'
     )
