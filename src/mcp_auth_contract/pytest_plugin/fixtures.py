@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from mcp_auth_contract.contract import Contract
     from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
     from mcp_auth_contract.pytest_plugin.client import Connect, Server
+    from mcp_auth_contract.pytest_plugin.clock import MovableClock
     from mcp_auth_contract.pytest_plugin.minting import Mint
     from mcp_auth_contract.pytest_plugin.mocked import MockedIssuer
-    from mcp_auth_contract.pytest_plugin.moving import MovableClock
     from mcp_auth_contract.tokens import TokenProfile
 
 __all__ = [
@@ -164,7 +164,7 @@ def mcp_client(request: pytest.FixtureRequest, mcp_mint: "Mint") -> "Iterator[Co
 @pytest.fixture
 def mcp_clock() -> "Iterator[MovableClock]":
     """The clock of this process: `mcp_clock.move(3600)` moves test, issuer and an application in this process."""
-    from mcp_auth_contract.pytest_plugin.moving import MovableClock
+    from mcp_auth_contract.pytest_plugin.clock import MovableClock
     from mcp_auth_contract.target import FrozenTime
 
     with FrozenTime() as frozen:
