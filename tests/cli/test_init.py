@@ -23,7 +23,7 @@ from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.cli import main
 from mcp_auth_contract.clock import system_clock
 from mcp_auth_contract.contract import load_contract, read_contract
-from mcp_auth_contract.execute.credentials import OwnIssuer
+from mcp_auth_contract.execution.credentials import OwnIssuer
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.wire import Redactor
 from mcp_auth_contract_lab.app import create_app

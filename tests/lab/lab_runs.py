@@ -9,16 +9,19 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from mcp_auth_contract.lab.app import create_app
+from mcp_auth_contract.lab.fault import Fault
+from mcp_auth_contract.lab.settings import LabSettings
 
 from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import Contract, read_contract
 from mcp_auth_contract.datafiles import data_folder
-from mcp_auth_contract.execute import Options, run_contract
+from mcp_auth_contract.execution import Options, run_contract
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Error, Fail, Level
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.server import Upstream
 from mcp_auth_contract.tokens import Algorithm, Role
 from mcp_auth_contract_lab.app import create_app

@@ -9,7 +9,7 @@ from tests.lab.breaks import rendered
 from tests.lab.lab_runs import CHECKS, failed_checks, run_lab, sampled
 
 from mcp_auth_contract.datafiles import data_folder
-from mcp_auth_contract.execute import Options
+from mcp_auth_contract.execution import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.plan import Selection
 from mcp_auth_contract_lab.breaks import FILE, read_breaks

@@ -12,14 +12,14 @@ from tests.lab.lab_runs import CHECKS, INSIDE, OPAQUE, run_lab, sample_contract
 from mcp_auth_contract.checks.minting import Minter, profile_of
 from mcp_auth_contract.clock import system_clock
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute import Given, Options
-from mcp_auth_contract.execute.powers import Powers
+from mcp_auth_contract.execution import Given, Options
+from mcp_auth_contract.execution.issuer_control import Powers
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.runner import Report
 from mcp_auth_contract.wire import Redactor
 from mcp_auth_contract_lab.breaks import read_breaks
 from mcp_auth_contract_lab.fault import Fault

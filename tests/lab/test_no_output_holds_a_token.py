@@ -12,14 +12,14 @@ from mcp_auth_contract.checks.context import Bench
 from mcp_auth_contract.checks.minting import Minter
 from mcp_auth_contract.checks.observing import Observation
 from mcp_auth_contract.checks.questions import Question
-from mcp_auth_contract.execute import Options, carrying
+from mcp_auth_contract.execution import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Error, Fail
 from mcp_auth_contract.plan import Selection
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.runner import Report
 from mcp_auth_contract.wire import Redactor
 from mcp_auth_contract_lab.breaks import read_breaks
 from mcp_auth_contract_lab.faults import FAULTS

@@ -10,11 +10,11 @@ import pytest
 from tests.lab.lab_runs import CHECKS, run_lab
 
 from mcp_auth_contract.checks.identity.probe import ROUNDS
-from mcp_auth_contract.execute import Options
+from mcp_auth_contract.execution import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Fail, Pass
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.runner import Result
+from mcp_auth_contract.reports.model import Result
 from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.fault import Fault

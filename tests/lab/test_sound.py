@@ -6,11 +6,11 @@ Profiles are run against a third of all checks, another third for each; `MCP_AUT
 import pytest
 from tests.lab.lab_runs import CHECKS, EDITS, run_lab, sampled
 
-from mcp_auth_contract.execute import Options
+from mcp_auth_contract.execution import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Revision
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.tokens.keys import Algorithm
 from mcp_auth_contract_lab.profile import Profile
 
@@ -25,7 +25,7 @@ def test_the_sound_server_passes_everything(way: dict[str, bool], issuer: Embedd
     report = run_lab(issuer, **way)
     assert blemishes(report) == []
     assert report.gate.exit_code == 0
-    assert len(report.target.revisions) == 4
+    assert len(report.server.revisions) == 4
 
 
 @pytest.mark.parametrize("revision", Revision)

@@ -13,8 +13,9 @@ from mcp_auth_contract.cli.finding import find_contract
 from mcp_auth_contract.clock import system_clock
 from mcp_auth_contract.contract import load_contract
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute import issuer_settings, mint_offline, resolved_for
+from mcp_auth_contract.execution import issuer_settings, mint_offline, resolved_for
 from mcp_auth_contract.issuer import EmbeddedIssuer
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["print_faults", "print_token", "serve_issuer", "serve_lab"]
 
@@ -68,17 +69,16 @@ def serve_issuer(file: Path | None) -> None:
 
 def serve_lab(port: int, fault: str | None, profiles: tuple[str, ...]) -> None:
     """Serve the sample server until it is told to stop; ISSUER and JWKS_URI come from the environment."""
-    from mcp_auth_contract.catalogue import nearest
     from mcp_auth_contract_lab.faults import FAULTS
     from mcp_auth_contract_lab.profile import Profile
     from mcp_auth_contract_lab.server import run_lab
 
     if fault is not None and fault not in FAULTS:
-        raise UsageError(f'no fault is called "{fault}"{nearest(fault, FAULTS)}')
+        raise UsageError(f'no fault is called "{fault}"; {suggest(fault, FAULTS)}')
     known = {profile.value for profile in Profile}
     for name in profiles:
         if name not in known:
-            raise UsageError(f'no profile is called "{name}"{nearest(name, known)}')
+            raise UsageError(f'no profile is called "{name}"; {suggest(name, known)}')
     run_lab(port, os.environ, FAULTS[fault] if fault else None, [Profile(name) for name in profiles])
 
 

@@ -6,9 +6,10 @@ from typing import assert_never
 
 from mcp_auth_contract.contract.models import Contract, Guarded, Record, RecordPath
 from mcp_auth_contract.contract.operations import control_operation, operations
-from mcp_auth_contract.contract.problems import Problem, nearest
+from mcp_auth_contract.contract.problems import Problem
 from mcp_auth_contract.contract.templates import template_variables
 from mcp_auth_contract.model import Effect, OperationKind
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["inconsistencies"]
 
@@ -278,6 +279,4 @@ def _canaries(contract: Contract, *, resolved: bool) -> Iterator[Problem]:
 
 def _undeclared(key: str, kind: str, name: str, known: object, header: str) -> Problem:
     names = [str(word) for word in known] if isinstance(known, list | tuple | dict) else []
-    alike = nearest(name, names)
-    repair = f'did you mean "{alike}"?' if alike else f"declare it under {header}"
-    return Problem(key, f"no such {kind}", repair, f'"{name}"')
+    return Problem(key, f"no such {kind}", suggest(name, names, f"declare it under {header}"), f'"{name}"')

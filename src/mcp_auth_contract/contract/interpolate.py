@@ -9,7 +9,13 @@ from pydantic import ValidationError
 
 from mcp_auth_contract.contract.consistency import inconsistencies
 from mcp_auth_contract.contract.models import Contract, Issuer
-from mcp_auth_contract.contract.problems import Problem, contract_error, key_name, nearest, validation_problems
+from mcp_auth_contract.contract.problems import (
+    Problem,
+    contract_error,
+    key_name,
+    validation_problems,
+)
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["VARIABLES", "environment_secrets", "resolve", "resolve_issuer", "unknown_variables"]
 
@@ -82,8 +88,7 @@ def unknown_variables(tables: Mapping[str, Any]) -> list[Problem]:
 def _known_variable(name: str) -> str:
     if re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
         return f'did you mean "${{env:{name}}}"?'
-    alike = nearest(name, VARIABLES)
-    return f'did you mean "${{{alike}}}"?' if alike else f"known are {', '.join(VARIABLES)} and env:NAME"
+    return suggest(name, VARIABLES, f"known are {', '.join(VARIABLES)} and env:NAME", "${{{}}}")
 
 
 def _is_read_too_early(location: _Location, name: str) -> bool:

@@ -9,7 +9,7 @@ from mcp_auth_contract.checks.discovery.probe import ask_resource_metadata
 from mcp_auth_contract.checks.questions import Question
 from mcp_auth_contract.checks.scopes.observation import challenge_scopes
 from mcp_auth_contract.contract import Operation
-from mcp_auth_contract.execute.carrying import EVERY_REVISION
+from mcp_auth_contract.execution.plan_run import EVERY_REVISION
 from mcp_auth_contract.init.draft import scopes_in
 from mcp_auth_contract.init.inspection import MOST_SCOPES
 from mcp_auth_contract.model import OperationKind, Revision

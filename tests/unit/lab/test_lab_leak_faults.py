@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcp_auth_contract.target import Upstream
+from mcp_auth_contract.server import Upstream
 from mcp_auth_contract.wire import Redactor
 from mcp_auth_contract_lab.faults import FAULTS, leaks
 

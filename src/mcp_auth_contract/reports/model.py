@@ -1,5 +1,6 @@
 """What a run brought: results, the gate's decision, and the one frozen report that every format is made from."""
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,10 +17,45 @@ from mcp_auth_contract.model import (
     Revision,
     outcome_name,
 )
-from mcp_auth_contract.runner.sharding import ShardSeen
-from mcp_auth_contract.runner.waiver import Waiver
 
-__all__ = ["ControlSeen", "Coverage", "Gate", "Report", "Result", "TargetSeen"]
+__all__ = ["ControlSeen", "Coverage", "Gate", "Report", "Result", "ServerSeen", "ShardSeen", "Waiver"]
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """One entry of a waivers file: somebody answers, up to a date, for a failure that is known.
+
+    Exactly one of `check` and `case` is set, both are exact ids. `number` counts the entries of `file` from 1,
+    `expires` is the last day on which it counts. `judged` is false where the run did not select all that the waiver is
+    about, so that nobody can say whether it is still needed.
+    """
+
+    file: str
+    number: int
+    check: str | None
+    case: str | None
+    reason: str
+    owner: str
+    expires: datetime.date
+    judged: bool = True
+
+    @property
+    def about(self) -> str:
+        """What it covers, as in `check token-expired-refused`."""
+        return f"check {self.check}" if self.check is not None else f"case {self.case}"
+
+    @property
+    def entry(self) -> str:
+        """Where it stands, as in `waivers.toml: waiver 2 (check token-expired-refused)`."""
+        return f"{self.file}: waiver {self.number} ({self.about})"
+
+    def matches(self, case: str, check: str) -> bool:
+        """Whether it is about a case of a check, in whatever revision."""
+        return case == self.case or check == self.check
+
+    def expired(self, today: datetime.date) -> bool:
+        """Whether its last day is over."""
+        return today > self.expires
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +83,20 @@ class Result:
         return self.check.impact.value
 
     @property
-    def sentence(self) -> str:
-        """The result in one line, as in `token-expired-refused[get_invoice]: expected 401 …, observed 200 …`."""
+    def said(self) -> str:
+        """What is to say about it: for a failure what was expected and observed, else its reason or remark."""
         match self.outcome:
             case Fail(expected=expected, observed=observed):
-                said = f"expected {expected}, observed {observed}"
+                return f"expected {expected}, observed {observed}"
             case Inconclusive(reason=reason) | NotApplicable(reason=reason) | Error(reason=reason):
-                said = reason
+                return reason
             case Pass(advice=advice):
-                said = advice or "holds"
-        return f"{self.case}: {said}"
+                return advice or "passed"
+
+    @property
+    def sentence(self) -> str:
+        """The result in one line, as in `token-expired-refused[get_invoice]: expected 401 …, observed 200 …`."""
+        return f"{self.case}: {self.said}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +106,12 @@ class ControlSeen:
     operation: str
     principal: str
     revision: Revision
-    held: bool
+    accepted: bool
     observed: str
 
 
 @dataclass(frozen=True, slots=True)
-class TargetSeen:
+class ServerSeen:
     """The server under test, as far as it showed itself."""
 
     url: str
@@ -92,6 +132,15 @@ class Coverage:
     listed: int
     covered: int
     missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShardSeen:
+    """The part of a plan that a report is about. `plan` is the digest of the whole plan, equal in all its parts."""
+
+    index: int
+    of: int
+    plan: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +173,7 @@ class Report:
 
     kit_version: str
     contract: str
-    target: TargetSeen
+    server: ServerSeen
     started: str
     duration_s: float
     results: tuple[Result, ...]
@@ -146,9 +195,8 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many cases ended with each of the five outcomes."""
-        names = ("pass", "fail", "inconclusive", "not_applicable", "error")
-        counted = dict.fromkeys(names, 0)
+        """How many cases ended with each of the five outcomes, by the names of JSON."""
+        counted = dict.fromkeys(("pass", "fail", "inconclusive", "not_applicable", "error"), 0)
         for result in self.results:
             counted[outcome_name(result.outcome)] += 1
         return counted

@@ -4,20 +4,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from mcp_auth_contract.catalogue import nearest
 from mcp_auth_contract.checks.genuine import NO_DIFFERENCE, GenuineMinter, genuine_minter
 from mcp_auth_contract.checks.issuer_control import IssuerControl
 from mcp_auth_contract.checks.minting import Minter, profile_of
 from mcp_auth_contract.clock import Clock
 from mcp_auth_contract.contract import Contract, control_operation, operations, principal_for
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute.asking import as_askable
-from mcp_auth_contract.execute.options import Given
-from mcp_auth_contract.execute.powers import Powers
+from mcp_auth_contract.execution.genuine_plan import as_askable
+from mcp_auth_contract.execution.issuer_control import Powers
+from mcp_auth_contract.execution.options import Given
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.issuer.control import IssuerName
 from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.plan import Plan
+from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens import parse_genuine
 from mcp_auth_contract.wire import Redactor
 
@@ -161,7 +161,7 @@ def _holder(contract: Contract, given: Given) -> str:
     if named is None:
         return alike[0] if len(alike) == 1 else principal_for(contract, control_operation(contract))
     if named not in contract.principals:
-        raise UsageError(f'--principal: the contract has no principal "{named}"{nearest(named, contract.principals)}')
+        raise UsageError(f'--principal: the contract has no principal "{named}"; {suggest(named, contract.principals)}')
     if alike and named not in alike:
         raise UsageError(
             f"--principal {named}: the token in {given.variable} speaks for {' or '.join(alike)}, by its claim "

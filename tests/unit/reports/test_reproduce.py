@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from mcp_auth_contract.runner.reproduce import reproduction
+
 from mcp_auth_contract.answers import Accepted, Answer, Attempt
 from mcp_auth_contract.checks.minting import Holder
 from mcp_auth_contract.checks.tokens.observation import CallObserved
-from mcp_auth_contract.runner.reproduce import reproduction
+from mcp_auth_contract.reports.reproduce import reproduction
 from mcp_auth_contract.wire import Evidence
 from mcp_auth_contract.wire.evidence import Exchange
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 from urllib.parse import urlsplit, urlunsplit
 
 from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.execution.sharding import plan_digest
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Level
 from mcp_auth_contract.oauth.metadata import is_loopback_url
-from mcp_auth_contract.runner import ControlSeen, Report, Result, ShardSeen, plan_digest
+from mcp_auth_contract.reports.model import ControlSeen, Report, Result, ShardSeen
 from mcp_auth_contract.waivers import stale_waivers
 
 __all__ = ["merge_shards"]
@@ -88,8 +89,8 @@ def _demand_alike(parts: Sequence[tuple[str, Report]]) -> None:
         for what, one, other in (
             ("kit version", first.kit_version, report.kit_version),
             ("contract", first.contract, report.contract),
-            ("target", _place(first.target.url), _place(report.target.url)),
-            ("resource", _place(first.target.resource), _place(report.target.resource)),
+            ("target", _place(first.server.url), _place(report.server.url)),
+            ("resource", _place(first.server.resource), _place(report.server.resource)),
             ("server", _server(first), _server(report)),
             ("set of levels that shut the gate", _levels(first), _levels(report)),
             ("set of options", " ".join(first.options), " ".join(report.options)),
@@ -114,8 +115,8 @@ def _place(url: str) -> str:
 
 
 def _server(report: Report) -> str:
-    target = report.target
-    return f"{target.name or ''} {target.version or ''} ({', '.join(target.revisions)})"
+    server = report.server
+    return f"{server.name or ''} {server.version or ''} ({', '.join(server.revisions)})"
 
 
 def _levels(report: Report) -> str:
@@ -141,6 +142,6 @@ def _controls(seen: Iterable[ControlSeen]) -> tuple[ControlSeen, ...]:
     known: dict[tuple[str, str, str], ControlSeen] = {}
     for control in seen:
         key = (control.operation, control.principal, control.revision)
-        if key not in known or (known[key].held and not control.held):
+        if key not in known or (known[key].accepted and not control.accepted):
             known[key] = control
     return tuple(known.values())

@@ -9,9 +9,9 @@ from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import load_contract
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.execution import Shard, plan_digest, sharded
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Plan, Selection, make_plan
-from mcp_auth_contract.runner import Shard, plan_digest, sharded
 
 SAMPLE = data_folder("scenarios") / "contracts" / "sample.toml"
 REVISIONS = (Revision.R2026_07_28, Revision.R2025_11_25)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from mcp_auth_contract.runner.bracket import Bracket, Held
+from mcp_auth_contract.execution.bracket import Bracket, Held
 
 ACCEPTED = Held(accepted=True, observed="200 with a result")
 LOCKED = Held(accepted=False, observed="401")

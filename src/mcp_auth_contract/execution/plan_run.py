@@ -16,11 +16,14 @@ from mcp_auth_contract.checks.registry import PROBES
 from mcp_auth_contract.checks.scopes.observation import SurfaceObserved
 from mcp_auth_contract.clock import Clock, stopwatch
 from mcp_auth_contract.errors import Unreachable
-from mcp_auth_contract.execute.options import Options
+from mcp_auth_contract.execution.cases import Run
+from mcp_auth_contract.execution.options import Options
+from mcp_auth_contract.execution.sharding import sharded
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Case, Plan
-from mcp_auth_contract.runner import ControlSeen, Coverage, Report, Run, TargetSeen, reproduction, sharded
+from mcp_auth_contract.reports.model import ControlSeen, Coverage, Report, ServerSeen
+from mcp_auth_contract.reports.reproduce import reproduction
 from mcp_auth_contract.waivers import in_scope, stale_waivers, waive
 from mcp_auth_contract.wire import HttpDoor, Redactor
 
@@ -51,7 +54,7 @@ async def carry_out(
     started: Started,
     plan: Plan,
     context: Context,
-    seen: TargetSeen,
+    seen: ServerSeen,
     begun: str,
     notes: tuple[str, ...],
 ) -> Report:
@@ -96,7 +99,7 @@ async def carry_out(
     return Report(
         kit_version=__version__,
         contract=options.name,
-        target=replace(seen, url=started.redactor.redact(seen.url)),
+        server=replace(seen, url=started.redactor.redact(seen.url)),
         started=begun,
         duration_s=stopwatch() - started.started,
         results=results,

@@ -13,8 +13,8 @@ from mcp_auth_contract.checks.genuine import NO_DIFFERENCE
 from mcp_auth_contract.checks.questions import CallQuestion, FormQuestion
 from mcp_auth_contract.contract import Contract, control_operation, operations, read_contract
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute import Given
-from mcp_auth_contract.execute.credentials import GivenToken, given_token
+from mcp_auth_contract.execution import Given
+from mcp_auth_contract.execution.credentials import GivenToken, given_token
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Case, make_plan
 from mcp_auth_contract.tokens import Algorithm, CannotSign, Role, published_key

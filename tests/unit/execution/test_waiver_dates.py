@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.lab.lab_runs import CHECKS, run_lab
 
-from mcp_auth_contract.execute import Options
+from mcp_auth_contract.execution import Options, Shard
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.runner import Shard, Waiver
+from mcp_auth_contract.reports.model import Waiver
 from mcp_auth_contract.tokens import Algorithm
 from mcp_auth_contract_lab.faults import FAULTS
 

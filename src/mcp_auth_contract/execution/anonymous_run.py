@@ -9,13 +9,13 @@ from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.clock import stopwatch
 from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.errors import Unreachable
-from mcp_auth_contract.execute.carrying import EVERY_REVISION, carry_out, demand_answers
-from mcp_auth_contract.execute.options import Options
-from mcp_auth_contract.execute.targets import REACH_LIMIT
+from mcp_auth_contract.execution.options import Options
+from mcp_auth_contract.execution.plan_run import EVERY_REVISION, carry_out, demand_answers
+from mcp_auth_contract.execution.servers import REACH_LIMIT
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_anonymous_plan
-from mcp_auth_contract.runner import Report, TargetSeen
+from mcp_auth_contract.reports.model import Report, ServerSeen
 from mcp_auth_contract.server import wait_for_port
 from mcp_auth_contract.wire import Conversation, HttpDoor, Redactor, detect_revisions
 
@@ -63,5 +63,5 @@ async def probe_url(url: str, options: Options) -> Report:
         run = _AnonymousRun(options, redactor, door, url)
         context = Context(conversation, url, revisions, control=Operation(OperationKind.TOOL, "tools/list"))
         plan = make_anonymous_plan(options.checks, revisions, selection=options.selection)
-        seen = TargetSeen(url, url, revisions if detected.revisions else (), detected.name, detected.version)
+        seen = ServerSeen(url, url, revisions if detected.revisions else (), detected.name, detected.version)
         return await carry_out(run, plan, context, seen, begun, tuple(notes))

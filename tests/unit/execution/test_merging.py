@@ -8,10 +8,11 @@ import pytest
 from tests.unit.reports.examples import NEWEST, RESULTS, exchange, report
 
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute.merging import merge_shards
+from mcp_auth_contract.execution import plan_digest
+from mcp_auth_contract.execution.merge import merge_shards
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Inconclusive, Level, Revision
-from mcp_auth_contract.runner import ControlSeen, Report, ShardSeen, TargetSeen, Waiver, plan_digest
+from mcp_auth_contract.reports.model import ControlSeen, Report, ServerSeen, ShardSeen, Waiver
 from mcp_auth_contract.waivers import stale_waivers, waive
 
 PLAN = plan_digest((result.case, result.revision) for result in RESULTS)
@@ -23,7 +24,7 @@ def part(index: int, of: int = 2, **changes: object) -> Report:
     url = f"http://127.0.0.1:{port}/mcp"
     whole = report(
         RESULTS[index - 1 :: of],
-        target=TargetSeen(url, url, (NEWEST, Revision.R2025_11_25), "Invoices", "4.5"),
+        server=ServerSeen(url, url, (NEWEST, Revision.R2025_11_25), "Invoices", "4.5"),
         shard=ShardSeen(index, of, PLAN),
         started=f"2026-08-22T10:0{index}:00+00:00",
         duration_s=10.0 * index,
@@ -62,8 +63,8 @@ def test_exchanges_of_two_parts_do_not_mix() -> None:
 
 
 def test_a_control_that_one_part_lost_is_lost() -> None:
-    held = ControlSeen("get_invoice", "alice", NEWEST, held=True, observed="200")
-    lost = replace(held, held=False, observed="500")
+    held = ControlSeen("get_invoice", "alice", NEWEST, accepted=True, observed="200")
+    lost = replace(held, accepted=False, observed="500")
     merged = merge_shards(named(part(1, controls=(held,)), part(2, controls=(lost, held))))
     assert merged.controls == (lost,)
 
@@ -113,10 +114,10 @@ def test_fail_on_should_is_kept() -> None:
         (lambda: [part(1), part(2, 3)], "2.json: shard 2 of 3, while 1.json is one of 2"),
         (lambda: [part(1), part(2, kit_version="9")], "2.json: another kit version than 1.json: 9 instead of 1.2.3"),
         (lambda: [part(1), part(2, contract="b.toml")], "another contract than 1.json: b.toml"),
-        (lambda: [part(1), part(2, target=replace(part(2).target, url="http://127.0.0.1:1/x"))], "another target"),
-        (lambda: [part(1), part(2, target=replace(part(2).target, url="https://a.example/mcp"))], "another target"),
-        (lambda: [part(1), part(2, target=replace(part(2).target, resource="https://a"))], "another resource"),
-        (lambda: [part(1), part(2, target=replace(part(2).target, version="5"))], "another server"),
+        (lambda: [part(1), part(2, server=replace(part(2).server, url="http://127.0.0.1:1/x"))], "another target"),
+        (lambda: [part(1), part(2, server=replace(part(2).server, url="https://a.example/mcp"))], "another target"),
+        (lambda: [part(1), part(2, server=replace(part(2).server, resource="https://a"))], "another resource"),
+        (lambda: [part(1), part(2, server=replace(part(2).server, version="5"))], "another server"),
         (lambda: [part(1), part(2, gate=decide([], fail_on=Level.SHOULD))], "another set of levels that shut the gate"),
         (
             lambda: [part(1), part(2, options=("--token-env", "T"))],

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.clock import Clock, system_clock
+from mcp_auth_contract.execution.sharding import Shard
 from mcp_auth_contract.model import Level, Outcome
 from mcp_auth_contract.plan import Case, Selection
-from mcp_auth_contract.runner import Shard, Waiver
+from mcp_auth_contract.reports.model import Waiver
 
 __all__ = ["Given", "Options", "Progress"]
 

@@ -9,8 +9,9 @@ from mcp_auth_contract.checks.registry import PROBES
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Case, Plan
+from mcp_auth_contract.reports.model import ShardSeen
 
-__all__ = ["Shard", "ShardSeen", "plan_digest", "sharded"]
+__all__ = ["Shard", "plan_digest", "sharded"]
 
 _ALONE = 8
 """What a timeline costs, in calls: it runs alone, with controls of its own, and lets time pass."""
@@ -33,15 +34,6 @@ class Shard:
 
 
 _MOST = 256
-
-
-@dataclass(frozen=True, slots=True)
-class ShardSeen:
-    """The part of a plan that a report is about. `plan` is the digest of the whole plan, equal in all its parts."""
-
-    index: int
-    of: int
-    plan: str
 
 
 def plan_digest(cases: Iterable[tuple[str, Revision | None]]) -> str:

@@ -21,16 +21,16 @@ from mcp_auth_contract.contract import (
     private_canaries,
 )
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute.carrying import EVERY_REVISION, carry_out, demand_answers, skew_of
-from mcp_auth_contract.execute.credentials import Credentials, OwnIssuer, given_token
-from mcp_auth_contract.execute.options import Options
-from mcp_auth_contract.execute.resolving import issuer_settings, resolved_for, resolved_without_issuer
-from mcp_auth_contract.execute.targets import inside, started
+from mcp_auth_contract.execution.credentials import Credentials, OwnIssuer, given_token
+from mcp_auth_contract.execution.options import Options
+from mcp_auth_contract.execution.plan_run import EVERY_REVISION, carry_out, demand_answers, skew_of
+from mcp_auth_contract.execution.servers import inside, started
+from mcp_auth_contract.execution.variables import issuer_settings, resolved_for, resolved_without_issuer
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_plan
-from mcp_auth_contract.runner import Report, TargetSeen
+from mcp_auth_contract.reports.model import Report, ServerSeen
 from mcp_auth_contract.server import Upstream
 from mcp_auth_contract.wire import (
     AsgiApp,
@@ -224,7 +224,7 @@ class _ContractRun:
         )
         plan, remarks = self.credentials.limited(plan)
         notes += remarks
-        seen = TargetSeen(endpoint, resource, tuple(revisions), detected.name, detected.version)
+        seen = ServerSeen(endpoint, resource, tuple(revisions), detected.name, detected.version)
         return await carry_out(self, plan, context, seen, begun, tuple(notes))
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:

@@ -12,10 +12,10 @@ from mcp_auth_contract.checks.observing import Observation
 from mcp_auth_contract.checks.questions import CallQuestion, MethodQuestion, Question
 from mcp_auth_contract.checks.registry import JUDGES, PROBES
 from mcp_auth_contract.checks.tokens.observation import CallObserved
+from mcp_auth_contract.execution.bracket import Bracket, Held
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Outcome, Pass
 from mcp_auth_contract.plan import Base, Case
-from mcp_auth_contract.runner.bracket import Bracket, Held
-from mcp_auth_contract.runner.result import ControlSeen, Result
+from mcp_auth_contract.reports.model import ControlSeen, Result
 from mcp_auth_contract.tokens import DEFECTS
 
 __all__ = ["Run"]
@@ -128,7 +128,7 @@ class Run:
         held = _held(observed)
         question = base.question
         known = self.controls.get(base)
-        if question.principal is not None and (known is None or known.held):
+        if question.principal is not None and (known is None or known.accepted):
             self.controls[base] = ControlSeen(
                 question.operation.name, question.principal, question.revision, held.accepted, held.observed
             )
