@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mcp_auth_contract.runner.reproduce import reproduction
+from mcp_auth_contract.reports.reproduce import reproduction
 
 from mcp_auth_contract.answers import Accepted, Answer, Attempt
 from mcp_auth_contract.checks.minting import Holder
