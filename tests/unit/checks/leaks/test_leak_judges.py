@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.unit.judges.leak_literals import (
+from tests.unit.checks.leaks.leak_literals import (
     BAD,
     CHALLENGE,
     DENIED,
@@ -16,8 +16,8 @@ from tests.unit.judges.leak_literals import (
 )
 from tests.unit.judges.literals import answer, facts, judged, result, rpc_error, tool_error
 
-from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
 from mcp_auth_contract.checks.leaks.observation import Credential, ExchangesObserved, Passed, UpstreamObserved, Written
+from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
 
 _SILENT = ("no_token_in_answers", "no_canary_in_refusals", "no_foreign_canary", "no_public_cache")
 

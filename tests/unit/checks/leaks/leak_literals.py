@@ -5,9 +5,16 @@ from typing import Any
 
 from tests.unit.judges.literals import POINTER, answer, result
 
-from mcp_auth_contract.answers import Accepted
-from mcp_auth_contract.answers import Attempt
-from mcp_auth_contract.checks.leaks.observation import Credential, Exchanged, ExchangesObserved, Passed, Secret, UpstreamObserved, Written
+from mcp_auth_contract.answers import Accepted, Attempt
+from mcp_auth_contract.checks.leaks.observation import (
+    Credential,
+    Exchanged,
+    ExchangesObserved,
+    Passed,
+    Secret,
+    UpstreamObserved,
+    Written,
+)
 
 __all__ = [
     "BAD",

@@ -16,13 +16,11 @@ from tests.unit.judges.literals import (
     result,
 )
 
-from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.answers import Attempt
-from mcp_auth_contract.checks.tokens.observation import CallObserved
+from mcp_auth_contract.answers import Answer, Attempt, read
 from mcp_auth_contract.checks.discovery.observation import Document, Location
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.checks.tool_challenges.observation import ToolDeclared, ToolPointersObserved, ToolSchemesObserved
-from mcp_auth_contract.answers import read
 
 __all__ = [
     "FAILING_IN_RESULTS",

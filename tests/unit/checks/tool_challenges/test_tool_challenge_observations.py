@@ -3,7 +3,12 @@
 import pytest
 
 from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.checks.tool_challenges.observation import ToolDeclared, challenged_in_result, result_challenges, result_texts
+from mcp_auth_contract.checks.tool_challenges.observation import (
+    ToolDeclared,
+    challenged_in_result,
+    result_challenges,
+    result_texts,
+)
 
 CHALLENGE = 'Bearer error="invalid_token", resource_metadata="https://mcp.example.com/metadata"'
 

@@ -26,9 +26,9 @@ from tests.unit.judges.literals import (
     resource_with,
 )
 
+from mcp_auth_contract.checks.discovery.observation import Location, ResourceMetadataObserved
 from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
-from mcp_auth_contract.checks.discovery.observation import Location, ResourceMetadataObserved
 
 OTHER_URL = "https://mcp.example.com/metadata"
 STRAY_URL = f"{PATH_URL}/no-such-resource"

@@ -19,10 +19,10 @@ from tests.unit.judges.literals import (
     servers,
 )
 
-from mcp_auth_contract.checks.registry import JUDGES
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServer, AuthorizationServersObserved
 from mcp_auth_contract.checks.discovery.observation import Document, Location
+from mcp_auth_contract.checks.registry import JUDGES
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision
 
 OTHER = "https://other.example.com"
 OIDC_URL = f"{ISSUER}/.well-known/openid-configuration"

@@ -6,12 +6,10 @@ from typing import Any
 
 from tests.unit.judges.literals import answer, facts, result
 
-from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.answers import Attempt
+from mcp_auth_contract.answers import Answer, Attempt, read
 from mcp_auth_contract.checks.caching.observation import CacheMark, CacheScopeObserved
+from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.sessions.observation import SessionIdsObserved, SessionObserved, SessionStep
-from mcp_auth_contract.answers import read
 
 __all__ = ["FAILING_SESSIONS", "SOUND_SESSIONS", "cached", "ids", "listed", "scene", "stream"]
 
