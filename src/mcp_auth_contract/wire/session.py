@@ -200,6 +200,8 @@ async def list_all(
     credentials: Sequence[HeaderPair] = (),
     *,
     session: str | None = None,
+    note: str = "",
+    fresh: bool = False,
 ) -> Listing:
     """Return every entry of a paginated list. A cursor that comes twice, or fifty pages, end it unfinished."""
     entries: list[Mapping[str, Any]] = []
@@ -208,7 +210,7 @@ async def list_all(
     params: dict[str, Any] = {}
     while True:
         message = request(revision, Call(method, params), next(conversation.ids), session=session)
-        received = await conversation.receive(message, credentials)
+        received = await conversation.receive(message, credentials, note=note, fresh=fresh)
         answers.append(received.answer)
         result, _ = _parts(received.answer)
         listed = result.get(member)
