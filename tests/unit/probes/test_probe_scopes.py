@@ -4,8 +4,8 @@ import gc
 from pathlib import Path
 
 import pytest
-
 from mcp_auth_contract.checks.scopes.bypass_words import BYPASSES, DECOYS, bypass_asks
+
 from mcp_auth_contract.checks.scopes.bypasses import _honoured
 from mcp_auth_contract.checks.scopes.probe import _compared
 from mcp_auth_contract.contract import implying, operations, principal_for, read_contract
