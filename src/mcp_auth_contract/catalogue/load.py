@@ -1,6 +1,5 @@
 """Reading scenarios/catalogue/*.toml, and refusing anything it does not know."""
 
-import difflib
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +14,7 @@ from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError
 from mcp_auth_contract.model import Impact, Level, Revision
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["FAMILIES", "load_builtin", "load_catalogue", "retired_ids"]
 
@@ -59,13 +59,6 @@ class _Entry:
         return ContractError(f"{self.file.name}: {name}: {key}: {what}")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean "…"?` for the nearest known word, or the list of all known words."""
-    words = sorted(known)
-    close = difflib.get_close_matches(word, words, n=1)
-    return f'; did you mean "{close[0]}"?' if close else f"; known are {', '.join(words)}"
-
-
 def retired_ids(folder: Path) -> frozenset[str]:
     """Return the ids in retired.toml, which no new check may use."""
     file = folder / "retired.toml"
@@ -107,7 +100,7 @@ def _load_file(file: Path) -> Iterable[Check]:
         raise ContractError(f"{file.name}: not readable as TOML: {fault}") from None
     if unknown := set(content) - {"check"}:
         word = min(unknown)
-        raise ContractError(f"{file.name}: {word}: unknown table{nearest(word, ['check'])}")
+        raise ContractError(f"{file.name}: {word}: unknown table; {suggest(word, ['check'])}")
     for number, values in enumerate(content.get("check", []), 1):
         yield _check(_Entry(file, number, values))
 
@@ -116,7 +109,7 @@ def _check(entry: _Entry) -> Check:
     values = entry.values
     for key in values:
         if key not in (*_REQUIRED, *_OPTIONAL):
-            raise entry.fault(key, f"unknown key{nearest(key, (*_REQUIRED, *_OPTIONAL))}")
+            raise entry.fault(key, f"unknown key; {suggest(key, (*_REQUIRED, *_OPTIONAL))}")
     for key in _REQUIRED:
         if not values.get(key):
             raise entry.fault(key, "missing")
@@ -125,7 +118,7 @@ def _check(entry: _Entry) -> Check:
         raise entry.fault("id", "write it in kebab-case, as in token-expired-refused")
     family = next((one for one in FAMILIES if check_id.startswith(f"{one}-")), None)
     if family is None:
-        raise entry.fault("id", f"begins with no known family{nearest(check_id.split('-')[0], FAMILIES)}")
+        raise entry.fault("id", f"begins with no known family; {suggest(check_id.split('-')[0], FAMILIES)}")
     title = _text(entry, "title")
     if len(title) > 80:
         raise entry.fault("title", f"{len(title)} characters; keep it under 80")
@@ -192,7 +185,7 @@ def _agree(entry: _Entry, check: Check) -> None:
         raise entry.fault("scopes", '"broader" goes with over = "implied_scopes", and only with it')
     for form in check.forms:
         if form not in probe.forms:
-            raise entry.fault("forms", f'unknown word "{form}"{nearest(form, probe.forms)}')
+            raise entry.fault("forms", f'unknown word "{form}"; {suggest(form, probe.forms)}')
 
 
 def _tries(entry: _Entry) -> int:
@@ -218,7 +211,7 @@ def _words(entry: _Entry, key: str, known: Mapping[str, Any] | None) -> tuple[st
         raise entry.fault(key, "holds a word twice")
     for word in words:
         if known is not None and word not in known:
-            raise entry.fault(key, f'unknown word "{word}"{nearest(word, known)}')
+            raise entry.fault(key, f'unknown word "{word}"; {suggest(word, known)}')
     return tuple(words)
 
 
