@@ -6,7 +6,7 @@ from enum import Enum
 from http import HTTPStatus
 from typing import Any, TypeAlias
 
-from mcp_auth_contract.answers import Attempt, read
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, Attempt, Reading, read
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.presentation import Presentation, bearer
 from mcp_auth_contract.contract import Operation
@@ -33,7 +33,7 @@ from mcp_auth_contract.wire.mcp import initialize
 from mcp_auth_contract.wire.messages import is_response_to
 from mcp_auth_contract.wire.session import handshake_of
 
-__all__ = ["LISTS", "OWN", "Credential", "ListKind", "PrincipalSession", "call_of", "presented"]
+__all__ = ["LISTS", "OWN", "Credential", "ListKind", "PrincipalSession", "call_of", "presented", "read_bodiless"]
 
 
 class _Own(Enum):
@@ -87,6 +87,11 @@ class PrincipalSession:
             session=live.session if live else None,
             capabilities=capabilities,
         )
+
+    async def calling(self, operation: Operation, *, identifier: int | None = None) -> Message:
+        """Write the call of an operation; an anonymous look at a server knows no tool, and names a method instead."""
+        call = Call(operation.name, {}) if self.context.issued is None else call_of(operation)
+        return await self.message(call, identifier=identifier)
 
     async def send(
         self,
@@ -155,7 +160,7 @@ class PrincipalSession:
         identifier: int | None = None,
     ) -> Attempt:
         """Make one call of an operation; `way` says in a report what is special about it."""
-        message = await self.message(call_of(operation), identifier=identifier)
+        message = await self.calling(operation, identifier=identifier)
         noted = way if note is None else note
         received = await self.send(message, token=token, note=noted, fresh=fresh, timeout=timeout)
         return Attempt(way, "call", received.answer, read(received.answer))
@@ -230,6 +235,13 @@ class PrincipalSession:
                 return Presentation()
             token = self.token
         return presented(token)
+
+
+def read_bodiless(answer: Answer) -> Reading:
+    """Read the answer to a request without a body; to GET, a page for people at the same address is no answer."""
+    reading = read(answer, expects_reply=False)
+    page = answer.method == "GET" and isinstance(reading, Accepted) and not answer.stream
+    return Ambiguous(AmbiguityReason.UNREADABLE) if page else reading
 
 
 def presented(token: Minted | Presentation | None) -> Presentation:

@@ -7,7 +7,7 @@ from typing import Any
 from tests.unit.judges import handle_literals as handles
 from tests.unit.judges import isolation_literals as isolation
 from tests.unit.judges.identity_literals import FAILING_IDENTITY
-from tests.unit.judges.leak_literals import FAILING_RUNS
+from tests.unit.checks.leaks.leak_literals import FAILING_RUNS
 from tests.unit.judges.literals import (
     ENDPOINT,
     GONE,
@@ -36,9 +36,9 @@ from tests.unit.judges.literals import (
     servers,
 )
 from tests.unit.judges.scope_literals import FAILING_SCOPES
-from tests.unit.judges.session_literals import FAILING_SESSIONS
+from tests.unit.checks.sessions.session_literals import FAILING_SESSIONS
 from tests.unit.judges.timeline_literals import leeway, timeline
-from tests.unit.judges.tool_literals import FAILING_IN_RESULTS
+from tests.unit.checks.tool_challenges.tool_literals import FAILING_IN_RESULTS
 
 from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
 from mcp_auth_contract.checks.discovery.observation import Location

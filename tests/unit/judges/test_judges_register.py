@@ -7,7 +7,7 @@ from tests.unit.judges import handle_literals as handles
 from tests.unit.judges import isolation_literals as isolation
 from tests.unit.judges.failing import FAILING
 from tests.unit.judges.identity_literals import SOUND_IDENTITY, SOUND_LISTS
-from tests.unit.judges.leak_literals import SOUND_RUN, SOUND_UPSTREAM
+from tests.unit.checks.leaks.leak_literals import SOUND_RUN, SOUND_UPSTREAM
 from tests.unit.judges.literals import (
     ORIGIN,
     POINTER,
@@ -25,9 +25,9 @@ from tests.unit.judges.literals import (
     servers,
 )
 from tests.unit.judges.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
-from tests.unit.judges.session_literals import SOUND_SESSIONS
+from tests.unit.checks.sessions.session_literals import SOUND_SESSIONS
 from tests.unit.judges.timeline_literals import introspected, leeway
-from tests.unit.judges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
+from tests.unit.checks.tool_challenges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 
 from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServersObserved

@@ -1,12 +1,13 @@
 """Do the marks for caches tell the truth (MCP 2026-07-28, caching)?"""
 
 import json
-from typing import Any
 
-from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refusal, Refused, describe
+from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused, describe
 from mcp_auth_contract.checks.caching.observation import CacheMark, CacheScopeObserved
+from mcp_auth_contract.checks.deciding import proves_nothing
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.scopes.observation import result_of
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 
 _MARKS = frozenset({"ttlMs", "cacheScope", "_meta", "resultType", "nextCursor"})
@@ -18,34 +19,22 @@ def cache_scope_truthful(observed: CacheScopeObserved, facts: Facts) -> Verdict:
     if not observed.marks:
         return Inconclusive("nothing was sent")
     for mark in observed.marks:
-        if isinstance(mark.first.reading, Ambiguous) and mark.first.reading.why in (
-            AmbiguityReason.NO_ANSWER,
-            AmbiguityReason.RATE_LIMITED,
-        ):
+        if proves_nothing(mark.first.answer):
             return Inconclusive(f"{mark.method}: {describe(mark.first.answer)}")
     if len({mark.principal for mark in observed.marks}) < 2:
         return NotApplicable("needs a second user, whose results could differ")
     for method in dict.fromkeys(mark.method for mark in observed.marks):
         marks = [mark for mark in observed.marks if mark.method == method]
-        if not any(_public(mark) for mark in marks) or _content(marks[0].first.answer.reply) != _content(
-            marks[0].second.answer.reply
-        ):
+        public = any(result_of(mark.first.answer).get("cacheScope") == "public" for mark in marks)
+        if not public or _content(marks[0].first) != _content(marks[0].second):
             continue
-        answered = [mark for mark in marks if isinstance(mark.first.reading, Accepted)]
-        if len({_content(mark.first.answer.reply) for mark in answered}) > 1:
-            return Fail('cacheScope "private"', f'{method} differs between users, with cacheScope "public"')
-        denied = next((mark for mark in marks if _denied(mark)), None)
-        if denied is not None:
-            said = describe(denied.first.answer)
-            return Fail(
-                'cacheScope "private"', f'{method} with cacheScope "public", while {denied.principal} gets {said}'
-            )
+        expected = 'cacheScope "private"'
+        if len({_content(mark.first) for mark in marks if isinstance(mark.first.reading, Accepted)}) > 1:
+            return Fail(expected, f'{method} differs between users, with cacheScope "public"')
+        for mark in filter(_denied, marks):
+            said = describe(mark.first.answer)
+            return Fail(expected, f'{method} with cacheScope "public", while {mark.principal} gets {said}')
     return Pass()
-
-
-def _public(mark: CacheMark) -> bool:
-    result = (mark.first.answer.reply or {}).get("result")
-    return isinstance(result, dict) and result.get("cacheScope") == "public"
 
 
 def _denied(mark: CacheMark) -> bool:
@@ -56,14 +45,11 @@ def _denied(mark: CacheMark) -> bool:
     )
 
 
-def _content(reply: Any) -> str:
+def _content(attempt: Attempt) -> str:
     """Return what a result says apart from its marks; lists are compared without regard to their order."""
-    result = (reply or {}).get("result")
-    if not isinstance(result, dict):
-        return ""
     said = {
         key: sorted(json.dumps(one, sort_keys=True) for one in value) if isinstance(value, list) else value
-        for key, value in result.items()
+        for key, value in result_of(attempt.answer).items()
         if key not in _MARKS
     }
     return json.dumps(said, sort_keys=True)

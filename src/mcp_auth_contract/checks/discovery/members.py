@@ -1,13 +1,28 @@
-"""Small questions about JSON documents that several judges ask."""
+"""Small questions about documents that several judges ask."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
+from mcp_auth_contract.checks.facts import Facts
+
+MISSING = "no metadata document was found; prm-served reports it"
+"""Why nothing can be said about the resource's metadata."""
+
 _PRIVATE = ("d", "p", "q", "dp", "dq", "qi", "oth", "k")
 
 
 _SHOWN = 80
+
+
+def is_web(identifier: str) -> bool:
+    """Whether an identifier is a URL of the web."""
+    return identifier.lower().startswith(("http://", "https://"))
+
+
+def called_by_clients(facts: Facts) -> str:
+    """Return the URL that clients call. A contract's audience may be a bare name, which no document repeats."""
+    return facts.resource if is_web(facts.resource) else facts.endpoint
 
 
 def shown(value: object) -> str:

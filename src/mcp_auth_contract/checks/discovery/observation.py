@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.answers import Answer, describe
 from mcp_auth_contract.checks.observing import Observation
 
 
@@ -42,6 +42,15 @@ class Document:
         """Whether the location serves a JSON object with success; whether it is 200 is another question."""
         return self.answer.status is not None and 200 <= self.answer.status < 300 and self.value is not None
 
+    def member(self, name: str) -> Any:
+        """The value of a member, None where there is none."""
+        return None if self.value is None else self.value.get(name)
+
+    @property
+    def said(self) -> str:
+        """What came, in words."""
+        return ", ".join((describe(self.answer), *self.faults))
+
 
 @dataclass(frozen=True, slots=True)
 class ResourceMetadataObserved(Observation):
@@ -67,9 +76,22 @@ class ResourceMetadataObserved(Observation):
     @property
     def best(self) -> Document | None:
         """The document a client would use: by the pointer, else at the path, else at the root."""
-        order = (Location.POINTER, Location.PATH, Location.ROOT)
-        found = (self.at(where) for where in order)
-        return next((one for one in found if one is not None and one.found), None)
+        return next((one for one in self._looked_at if one.found), None)
+
+    @property
+    def value(self) -> Mapping[str, Any] | None:
+        """What that document says."""
+        return None if self.best is None else self.best.value
+
+    @property
+    def sought(self) -> tuple[Document, ...]:
+        """The documents at the places where a client looks, in its order; each URL once."""
+        return tuple({one.url: one for one in self._looked_at}.values())
+
+    @property
+    def _looked_at(self) -> list[Document]:
+        found = (self.at(where) for where in (Location.POINTER, Location.PATH, Location.ROOT))
+        return [one for one in found if one is not None]
 
     @property
     def answers(self) -> Iterator[Answer]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from mcp_auth_contract.answers import Answer, JsonObject
+from mcp_auth_contract.answers import Answer, Attempt, JsonObject
+from mcp_auth_contract.checks.client import LISTS, PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.leaks.observation import (
     Credential,
@@ -17,82 +18,55 @@ from mcp_auth_contract.checks.leaks.observation import (
     Written,
 )
 from mcp_auth_contract.checks.minting import Holder, Minter
-from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.probing import probe
+from mcp_auth_contract.checks.questions import GOOD, CallQuestion, Question
 from mcp_auth_contract.checks.tokens.probe import ask_call
-from mcp_auth_contract.contract import Operation, implying, operations, principal_for
-from mcp_auth_contract.model import Effect, Revision
+from mcp_auth_contract.contract import Contract, Operation, control_operation, implying, operations, principal_for
+from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.tokens import CannotSign
-from mcp_auth_contract.wire import Call, Exchange, HeaderPair, Request, operation_call, read_headers, request
-from mcp_auth_contract.wire.mcp import ACCEPT
+from mcp_auth_contract.wire import ACCEPT, Call, Exchange
 from mcp_auth_contract.wire.messages import events_in, messages_in, split_events
 
 _UNKNOWN = "probe/unknown"
-
-
-_LISTS = ("tools/list", "resources/list", "prompts/list")
-
-
 _FLUSH_S = 0.1
 """How long a line that the server has written may be on its way to the kit."""
 
 
+@probe("What was exchanged and written in the whole run?", last=True)
 async def ask_exchanges(_question: Question, context: Context) -> ExchangesObserved:
     """Send what the other questions may have left out, then read everything that was exchanged and written."""
-    minter, control = context.minter, context.control
-    if minter is None or control is None:
-        raise ValueError("looking back needs a contract")
-    principal = principal_for(minter.contract, control)
-    await _Round(context, minter, context.revisions[0], control, principal).send()
+    await _send_of_each_kind(context)
     await asyncio.sleep(_FLUSH_S)
-    return ExchangesObserved(_exchanges(context, minter), _written(context))
+    return ExchangesObserved(_exchanges(context, context.minter), _written(context))
 
 
-class _Round:
-    """A few requests of each kind, so that the run has them whatever was selected. None carries a session."""
+async def _send_of_each_kind(context: Context) -> None:
+    """Send a few requests of each kind, so that the run has them whatever was selected."""
+    control, minter = control_operation(context.contract), context.minter
+    principal = principal_for(context.contract, control)
+    own = PrincipalSession(context, context.revisions[0], principal)
+    without_session = replace(own, principal=None)
+    for token in (None, minter.forged(principal)):
+        for call in (call_of(control), Call(_UNKNOWN, {})):
+            await own.send(await own.message(call), token=token)
+        for verb, accept in (("GET", "text/event-stream"), ("DELETE", ACCEPT), ("PUT", ACCEPT)):
+            await without_session.bodiless(verb, accept=accept, token=token)
+    for scopes in _weak(context.contract, control):
+        try:
+            weak = minter.mint(principal, "good", scopes=scopes)
+        except CannotSign:  # a genuine token has the scopes that it has
+            break
+        await own.send(await own.message(call_of(control)), token=weak)
+    for kind in ("tools", "resources", "prompts"):
+        await own.send(await own.message(Call(LISTS[kind].method, {})))
 
-    def __init__(
-        self, context: Context, minter: Minter, revision: Revision, control: Operation, principal: str
-    ) -> None:
-        self._bench, self._minter, self._revision = context, minter, revision
-        self._control, self._principal = control, principal
-        self._call = operation_call(control.kind, control.name, control.arguments)
 
-    async def send(self) -> None:
-        forged = _bearer(self._minter.forged(self._principal).token)
-        for credentials in ((), forged):
-            for call in (self._call, Call(_UNKNOWN, {})):
-                await self._post(call, credentials)
-            for verb, accept in (("GET", "text/event-stream"), ("DELETE", ACCEPT), ("PUT", ACCEPT)):
-                headers = (*credentials, *read_headers(self._revision, None, accept=accept))
-                await self._bench.conversation.door.send(Request(verb, self._bench.endpoint, headers))
-        for scopes in self._weak():
-            try:
-                weak = self._minter.mint(self._principal, "good", scopes=scopes)
-            except CannotSign:  # a genuine token has the scopes that it has
-                break
-            await self._post(self._call, _bearer(weak.token))
-        for method in _LISTS:
-            await self._post(Call(method, {}), self._bench.bearer(self._principal))
-
-    def _weak(self) -> Iterable[frozenset[str]]:
-        """No scope at all, and every scope but the control's."""
-        if not self._control.scopes:
-            return
-        contract = self._minter.contract
-        enough = frozenset(one for needed in self._control.scopes for one in implying(contract, needed))
+def _weak(contract: Contract, control: Operation) -> Iterable[frozenset[str]]:
+    """No scope at all, and every scope but the control's."""
+    if control.scopes:
+        enough = frozenset(one for needed in control.scopes for one in implying(contract, needed))
         yield frozenset()
         yield frozenset(scope for each in operations(contract) for scope in each.scopes) - enough
-
-    async def _post(self, call: Call, credentials: tuple[HeaderPair, ...]) -> None:
-        live = await self._bench.live(self._revision, self._principal)
-        revision = live.revision if live else self._revision
-        session = live.session if live else None
-        message = request(revision, call, next(self._bench.conversation.ids), session=session)
-        await self._bench.conversation.send(message, credentials)
-
-
-def _bearer(token: str) -> tuple[HeaderPair, ...]:
-    return (("Authorization", f"Bearer {token}"),)
 
 
 def _exchanges(context: Context, minter: Minter) -> tuple[Exchanged, ...]:
@@ -182,23 +156,21 @@ def _written(context: Context) -> tuple[Written, ...]:
     return tuple(found)
 
 
+@probe("What reaches the service behind the tools?", last=True)
 async def ask_upstream(_question: Question, context: Context) -> UpstreamObserved:
     """Call each tool that uses the upstream with the good token, and read what has reached the upstream."""
-    minter = context.minter
-    if minter is None or context.outputs.passed is None:
+    if context.issued is None or context.outputs.passed is None:
         return UpstreamObserved(())
-    contract, calls = minter.contract, []
+    contract = context.contract
+    calls: list[tuple[str, Attempt]] = []
     names = {tool.name for tool in contract.tools if tool.upstream}
     for operation in operations(contract):
         writes = operation.effect is Effect.WRITE and not contract.policy.writes
-        if operation.kind != "tool" or operation.name not in names or writes:
+        if operation.kind is not OperationKind.TOOL or operation.name not in names or writes:
             continue
-        asked = Question(
-            "call",
-            revision=context.revisions[0],
-            operation=operation,
-            principal=principal_for(contract, operation),
-            token="good",  # noqa: S106  the name of the unbroken token
+        principal = principal_for(contract, operation)
+        asked = CallQuestion(
+            probe="call", revision=context.revisions[0], operation=operation, principal=principal, token=GOOD
         )
         try:
             observed = await ask_call(asked, context)

@@ -1,34 +1,41 @@
 """Does a session lend anybody its owner's rights, and are its id and its end as they should be?"""
 
+import re
+from collections.abc import Sequence
+
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refusal, Refused, describe
+from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge
-from mcp_auth_contract.checks.sessions.observation import SessionObserved, SessionStep
+from mcp_auth_contract.checks.sessions.observation import (
+    SessionEndObserved,
+    SessionIdsObserved,
+    SessionObserved,
+    SessionStep,
+)
 from mcp_auth_contract.checks.tokens.judges import milder
+from mcp_auth_contract.checks.unpredictable import predictable
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
+
+_VISIBLE = re.compile(r"[\x21-\x7e]+")
 
 
 def _seen(step: SessionStep) -> str:
     return f"{describe(step.attempt.answer)} to {step.words}"
 
 
-def _unsettled(observed: SessionObserved) -> Verdict | None:
+def _played(observed: SessionObserved, facts: Facts) -> SessionObserved | Verdict:
     """Nothing to see, nothing sent, no answer, or an owner who is not served: none of it proves anything."""
     if observed.absent is not None:
         return NotApplicable(observed.absent)
     if not observed.steps:
         return Inconclusive("nothing was sent")
     for step in observed.steps:
-        match step.attempt.reading:
-            case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
-                return Inconclusive(_seen(step))
-            case Accepted():
-                continue
-            case _ if step.name == "owner":
-                return Inconclusive(f"the owner is not served in the session: {_seen(step)}")
-            case _:
-                continue
-    return None
+        if proves_nothing(step.attempt.answer):
+            return Inconclusive(_seen(step))
+        if step.name == "owner" and not step.accepted:
+            return Inconclusive(f"the owner is not served in the session: {_seen(step)}")
+    return observed
 
 
 def _leaked(step: SessionStep, facts: Facts) -> bool:
@@ -43,20 +50,18 @@ def session_guarded(observed: SessionObserved, facts: Facts) -> Verdict:
     Who has no valid token is refused. Who has another user's may be served, as that user; the owner's records reach
     nobody else, on no stream. And the owner's session lives on.
     """
-    for step in observed.named("apart"):
-        if _leaked(step, facts):
-            return Inconclusive(f"{_seen(step)}, the owner's record in it; the isolation checks report it")
-    for step in observed.named("allowed"):
-        if _leaked(step, facts):
-            return Inconclusive(f"{_seen(step)}, the owner's record in it; scope-missing-denied reports it")
+    for name, report in (("apart", "the isolation checks report it"), ("allowed", "scope-missing-denied reports it")):
+        for step in observed.named(name):
+            if _leaked(step, facts):
+                return Inconclusive(f"{_seen(step)}, the owner's record in it; {report}")
     for step in observed.steps:
         if step.name == "stranger" and step.accepted and step.attempt.answer.method != "DELETE":
             opened = " with an open event stream" if step.attempt.answer.stream else ""
             return Fail("401", f"{_seen(step)}{opened}")
         if step.name in ("stranger", "intruder", "own") and _leaked(step, facts):
             return Fail("a refusal, or nothing of the owner's", f"{_seen(step)}, the owner's record in it")
-    if doubt := _unsettled(observed):
-        return doubt
+    if isinstance(played := _played(observed, facts), Verdict):
+        return played
     for step in observed.named("stranger", "intruder", "own"):
         # A login page or a redirect gives nothing away; that it is no 401 is another check's question.
         if step.attempt.reading == Ambiguous(AmbiguityReason.SERVER_ERROR):
@@ -76,7 +81,7 @@ def _silence(observed: SessionObserved, facts: Facts) -> NotApplicable | None:
     if not served or all(step.attempt.answer.method == "DELETE" for step in served):
         return None
     if not facts.canaries:
-        return NotApplicable("somebody else was served, and no record of the owner alone would show whose data came")
+        return NotApplicable("another user was served, and no record of the owner alone would show whose data came")
     if any(step.attempt.answer.method == "GET" for step in served):
         heard = [step for step in observed.named("witness") if _leaked(step, facts)]
         return None if heard else NotApplicable("nothing came on the owner's own event stream either")
@@ -98,22 +103,18 @@ def _advice(observed: SessionObserved) -> str | None:
     return None
 
 
-@judge
+@judge_on(_played)
 def session_serves_owner(observed: SessionObserved, facts: Facts) -> Verdict:
     """Any valid token of the owner works in the session, for what that token allows (MCP token handling)."""
-    if doubt := _unsettled(observed):
-        return doubt
     for step in observed.named("good"):
         if not step.accepted:
             return Fail("a result", _seen(step))
     return Pass()
 
 
-@judge
+@judge_on(_played)
 def session_serves_owner_or_advice(observed: SessionObserved, facts: Facts) -> Verdict:
     """The owner's token of another client may be served or refused; only a breakdown of the server is a failure."""
-    if doubt := _unsettled(observed):
-        return doubt
     for step in observed.named("good"):
         if isinstance(step.attempt.reading, Ambiguous):
             return Fail("a result, or a refusal", _seen(step), milder(step.attempt.reading))
@@ -122,11 +123,9 @@ def session_serves_owner_or_advice(observed: SessionObserved, facts: Facts) -> V
     return Pass()
 
 
-@judge
+@judge_on(_played)
 def session_ended_404(observed: SessionObserved, facts: Facts) -> Verdict:
     """After its end a session is answered 404, so that clients open another one (MCP session management)."""
-    if doubt := _unsettled(observed):
-        return doubt
     for step in observed.named("ended"):
         if not step.accepted:
             return NotApplicable(f"the owner cannot end a session: {_seen(step)}")
@@ -140,11 +139,9 @@ def session_ended_404(observed: SessionObserved, facts: Facts) -> Verdict:
     return Pass()
 
 
-@judge
+@judge_on(_played)
 def session_unknown_id(observed: SessionObserved, facts: Facts) -> Verdict:
     """An id that was never handed out is no session: whoever could choose one could also plant it on a victim."""
-    if doubt := _unsettled(observed):
-        return doubt
     for step in observed.named("unknown"):
         match step.attempt.reading:
             case Accepted():
@@ -158,25 +155,74 @@ def session_unknown_id(observed: SessionObserved, facts: Facts) -> Verdict:
     return Pass()
 
 
-@judge
+@judge_on(_played)
 def session_missing_id(observed: SessionObserved, facts: Facts) -> Verdict:
     """A call without a session id is answered 400, or served without a session (MCP session management)."""
-    if doubt := _unsettled(observed):
-        return doubt
     for step in observed.named("missing"):
         if not step.accepted and step.attempt.answer.status != 400:
             return Fail("400, or a result", _seen(step), milder(step.attempt.reading))
     return Pass()
 
 
-@judge
+@judge_on(_played)
 def session_header_ignored(observed: SessionObserved, facts: Facts) -> Verdict:
     """Where there are no sessions, their header means nothing, and none is handed out (MCP 2026-07-28)."""
-    if doubt := _unsettled(observed):
-        return doubt
     for step in observed.named("good"):
         if not step.accepted:
             return Fail("a result", _seen(step))
         if step.attempt.answer.header("mcp-session-id") is not None:
             return Fail("a result without a session id", f"{_seen(step)}, which hands out a session id")
     return Pass()
+
+
+def _ids(observed: SessionIdsObserved, facts: Facts) -> Sequence[str] | Verdict:
+    if observed.ids:
+        return observed.ids
+    for attempt in observed.handshakes:
+        if not isinstance(attempt.reading, Accepted):
+            return Inconclusive(f"no session was opened: {describe(attempt.answer)}")
+    return NotApplicable("the server keeps no sessions") if observed.handshakes else Inconclusive("nothing was sent")
+
+
+@judge_on(_ids)
+def session_ids_visible_ascii(ids: Sequence[str], facts: Facts) -> Verdict:
+    """A session id consists of the characters 0x21 to 0x7E (MCP session management)."""
+    for ident in ids:
+        if not _VISIBLE.fullmatch(ident):
+            odd = sorted({f"U+{ord(one):04X}" for one in ident if not "\x21" <= one <= "\x7e"})
+            return Fail("visible ASCII characters", f"an id with {', '.join(odd) or 'nothing in it'}")
+    return Pass()
+
+
+@judge_on(_ids)
+def session_ids_unpredictable(ids: Sequence[str], facts: Facts) -> Verdict:
+    """Session ids do not repeat, and do not count or tell the time (MCP session hijacking). More cannot be shown."""
+    expected = "ids from a secure random generator"
+    if len(set(ids)) < len(ids):
+        return Fail(expected, f"the same id for {len(ids) - len(set(ids)) + 1} of {len(ids)} sessions")
+    if len(ids) < 3:
+        return Inconclusive(f"only {len(ids)} sessions could be opened")
+    if predictable(ids):
+        return Fail(expected, f"{len(ids)} ids that differ in a number that counts up, or tells the time")
+    return Pass()
+
+
+@judge
+def session_survives(observed: SessionEndObserved, facts: Facts) -> Verdict:
+    """DELETE without a token does not end a session (MCP transports, session management)."""
+    if not observed.session or observed.ended is None or observed.after is None:
+        return NotApplicable("the server hands out no session ids")
+    if proves_nothing(observed.ended):
+        return Inconclusive(f"DELETE: {describe(observed.ended)}")
+    if observed.ended.status >= 500 and observed.ended.status != 501:
+        return Fail("401 or 405", describe(observed.ended), Impact.AVAILABILITY)
+    match observed.after.reading:
+        case Accepted() if 200 <= observed.ended.status < 300:
+            return Pass(f"DELETE without a token was answered {observed.ended.status}, but the session lives on")
+        case Accepted():
+            return Pass()
+        case Refused(how=Refusal.NOT_SERVED | Refusal.MALFORMED):
+            seen = f"{describe(observed.ended)} to DELETE, then {describe(observed.after.answer)}"
+            return Fail("the session lives on", seen)
+        case _:
+            return Inconclusive(f"the session could not be used afterwards: {describe(observed.after.answer)}")

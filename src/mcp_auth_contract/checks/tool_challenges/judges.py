@@ -1,6 +1,9 @@
 """Do tools tell hosts in their results and descriptions when a sign-in is needed? (OpenAI Apps SDK, authentication)"""
 
+from collections.abc import Sequence
+
 from mcp_auth_contract.answers import Accepted, Answer, Attempt, Refusal, Refused, describe
+from mcp_auth_contract.checks.deciding import judge_on
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge
 from mcp_auth_contract.checks.scopes.observation import result_of
@@ -56,7 +59,7 @@ def _seen(attempt: Attempt) -> str:
     return "a result with a challenge, but without isError"
 
 
-def _told(observed: CallObserved, facts: Facts) -> list[Answer] | Verdict:
+def _told(observed: CallObserved, facts: Facts) -> Sequence[Answer] | Verdict:
     """The answers whose result holds a challenge, or why there is none to judge."""
     answers = [attempt.answer for attempt in observed.attempts if challenged_in_result(attempt.answer)]
     if answers:
@@ -70,12 +73,9 @@ def _told(observed: CallObserved, facts: Facts) -> list[Answer] | Verdict:
     return Inconclusive("no result holds a challenge to read; tool-challenge-on-missing-token or its like reports it")
 
 
-@judge
-def in_band_bearer(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(_told)
+def in_band_bearer(answers: Sequence[Answer], facts: Facts) -> Verdict:
     """The value is a string or a list of strings, each a well-formed challenge, one of them Bearer."""
-    answers = _told(observed, facts)
-    if not isinstance(answers, list):
-        return answers
     advice: str | None = None
     for answer in answers:
         texts = result_texts(answer)
@@ -92,9 +92,9 @@ def in_band_bearer(observed: CallObserved, facts: Facts) -> Verdict:
     return Pass(advice)
 
 
-def _bearers(observed: CallObserved, facts: Facts) -> list[Challenges] | Verdict:
+def _bearers(observed: CallObserved, facts: Facts) -> Sequence[Challenges] | Verdict:
     answers = _told(observed, facts)
-    if not isinstance(answers, list):
+    if isinstance(answers, Verdict):
         return answers
     read = [result_challenges(answer) for answer in answers]
     found = [challenges for challenges in read if challenges.bearer is not None]
@@ -106,10 +106,7 @@ def _parameter(challenges: Challenges, name: str) -> str | None:
     return next((value for value in values if value is not None), None)
 
 
-def _having(observed: CallObserved, facts: Facts, name: str) -> Verdict:
-    bearers = _bearers(observed, facts)
-    if not isinstance(bearers, list):
-        return bearers
+def _having(bearers: Sequence[Challenges], name: str) -> Verdict:
     for challenges in bearers:
         value = _parameter(challenges, name)
         if not (value or "").strip():
@@ -117,28 +114,25 @@ def _having(observed: CallObserved, facts: Facts, name: str) -> Verdict:
     return Pass()
 
 
-@judge
-def in_band_error(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(_bearers)
+def in_band_error(bearers: Sequence[Challenges], facts: Facts) -> Verdict:
     """The challenge has an `error`; which one is right without a token the Apps SDK leaves open."""
-    return _having(observed, facts, "error")
+    return _having(bearers, "error")
 
 
-@judge
-def in_band_description(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(_bearers)
+def in_band_description(bearers: Sequence[Challenges], facts: Facts) -> Verdict:
     """The challenge has an `error_description`, which the host shows."""
-    return _having(observed, facts, "error_description")
+    return _having(bearers, "error_description")
 
 
-@judge
-def in_band_pointer(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(_bearers)
+def in_band_pointer(bearers: Sequence[Challenges], facts: Facts) -> Verdict:
     """The challenge has a `resource_metadata`, as every example of the Apps SDK has."""
-    return _having(observed, facts, "resource_metadata")
+    return _having(bearers, "resource_metadata")
 
 
-def _named(observed: CallObserved, facts: Facts, error: str) -> Verdict:
-    bearers = _bearers(observed, facts)
-    if not isinstance(bearers, list):
-        return bearers
+def _named(bearers: Sequence[Challenges], error: str) -> Verdict:
     named = [said for said in (_parameter(challenges, "error") for challenges in bearers) if said]
     for said in named:
         if said != error:
@@ -146,24 +140,21 @@ def _named(observed: CallObserved, facts: Facts, error: str) -> Verdict:
     return Pass() if named else Inconclusive("the challenge has no error; tool-challenge-error reports it")
 
 
-@judge
-def in_band_invalid_token(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(_bearers)
+def in_band_invalid_token(bearers: Sequence[Challenges], facts: Facts) -> Verdict:
     """A token that fails validation is called invalid_token, in a result as in a header (RFC 6750 §3.1)."""
-    return _named(observed, facts, "invalid_token")
+    return _named(bearers, "invalid_token")
 
 
-@judge
-def in_band_insufficient_scope(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(_bearers)
+def in_band_insufficient_scope(bearers: Sequence[Challenges], facts: Facts) -> Verdict:
     """A valid token that lacks a scope is told insufficient_scope (RFC 6750 §3.1)."""
-    return _named(observed, facts, "insufficient_scope")
+    return _named(bearers, "insufficient_scope")
 
 
-@judge
-def in_band_names_missing(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(_bearers)
+def in_band_names_missing(bearers: Sequence[Challenges], facts: Facts) -> Verdict:
     """`scope` names the scope that the token lacks."""
-    bearers = _bearers(observed, facts)
-    if not isinstance(bearers, list):
-        return bearers
     for challenges in bearers:
         named = _parameter(challenges, "scope")
         if facts.missing not in scopes_of(named or ""):
@@ -172,12 +163,9 @@ def in_band_names_missing(observed: CallObserved, facts: Facts) -> Verdict:
     return Pass()
 
 
-@judge
-def in_band_text(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(_told)
+def in_band_text(answers: Sequence[Answer], facts: Facts) -> Verdict:
     """The result has text content: hosts that do not read the challenge, and the model, see only that."""
-    answers = _told(observed, facts)
-    if not isinstance(answers, list):
-        return answers
     for answer in answers:
         content = result_of(answer).get("content")
         blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
@@ -187,12 +175,9 @@ def in_band_text(observed: CallObserved, facts: Facts) -> Verdict:
     return Pass()
 
 
-@judge
-def no_data_beside_challenge(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(_told)
+def no_data_beside_challenge(answers: Sequence[Answer], facts: Facts) -> Verdict:
     """A result that refuses brings nothing of what it refuses (MCP token handling: validated before processing)."""
-    answers = _told(observed, facts)
-    if not isinstance(answers, list):
-        return answers
     for answer in answers:
         if any(canary in answer.text for canary in facts.canaries):
             return Fail("a challenge and no protected data", "the record of the principal beside the challenge")

@@ -1,8 +1,10 @@
 """Is what tools/list says of sign-in true, and where do challenges in results lead? (OpenAI Apps SDK, reference)"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, Refusal, Refused, describe, read
+from mcp_auth_contract.answers import Accepted, describe
+from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
+from mcp_auth_contract.checks.discovery.members import called_by_clients
 from mcp_auth_contract.checks.discovery.observation import Document
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge
@@ -16,15 +18,10 @@ from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Ver
 from mcp_auth_contract.oauth.metadata import Difference, difference
 
 _TYPES = ("noauth", "oauth2")
-
-
 _SAME = (Difference.NONE, Difference.TRAILING_SLASH, Difference.CASE, Difference.DEFAULT_PORT)
 
 
-_NO_PROOF = (Ambiguous(AmbiguityReason.NO_ANSWER), Ambiguous(AmbiguityReason.RATE_LIMITED))
-
-
-def _listed(observed: ToolSchemesObserved) -> list[ToolDeclared] | Inconclusive:
+def _listed(observed: ToolSchemesObserved, facts: Facts) -> Sequence[ToolDeclared] | Verdict:
     listed = [tool for tool in observed.tools if tool.entry is not None]
     if listed:
         return listed
@@ -32,9 +29,9 @@ def _listed(observed: ToolSchemesObserved) -> list[ToolDeclared] | Inconclusive:
     return Inconclusive(f"tools/list names no tool of the contract: {said}")
 
 
-def _declaring(observed: ToolSchemesObserved) -> list[ToolDeclared] | Verdict:
-    listed = _listed(observed)
-    if isinstance(listed, Inconclusive):
+def _declaring(observed: ToolSchemesObserved, facts: Facts) -> Sequence[ToolDeclared] | Verdict:
+    listed = _listed(observed, facts)
+    if isinstance(listed, Verdict):
         return listed
     return [tool for tool in listed if _says(tool)] or NotApplicable("tools/list states no securitySchemes")
 
@@ -52,8 +49,8 @@ def schemes_declared(observed: ToolSchemesObserved, facts: Facts) -> Verdict:
     """Each protected tool states `securitySchemes`; ChatGPT offers its sign-in only with both signals."""
     if facts.challenge == "either":
         return NotApplicable('a server whose statuses challenge too need not state them (policy.challenge = "either")')
-    listed = _listed(observed)
-    if isinstance(listed, Inconclusive):
+    listed = _listed(observed, facts)
+    if isinstance(listed, Verdict):
         return listed
     if silent := [tool for tool in listed if not tool.public and not _says(tool)]:
         return Fail("securitySchemes for every protected tool", f"none for {_names(silent)}")
@@ -64,12 +61,9 @@ def schemes_declared(observed: ToolSchemesObserved, facts: Facts) -> Verdict:
     return Pass()
 
 
-@judge
-def schemes_well_formed(observed: ToolSchemesObserved, facts: Facts) -> Verdict:
+@judge_on(_declaring)
+def schemes_well_formed(declaring: Sequence[ToolDeclared], facts: Facts) -> Verdict:
     """`securitySchemes` is a list of noauth and oauth2 entries; `scopes` is a list of strings."""
-    declaring = _declaring(observed)
-    if not isinstance(declaring, list):
-        return declaring
     for tool in declaring:
         for value in (tool.stated, tool.mirrored):
             if value is not None and (what := _malformed(value)):
@@ -94,31 +88,30 @@ def _states(tool: ToolDeclared, kind: str) -> bool:
     return any(scheme.get("type") == kind for scheme in tool.schemes)
 
 
-@judge
-def schemes_truthful(observed: ToolSchemesObserved, facts: Facts) -> Verdict:
+@judge_on(_declaring)
+def schemes_truthful(declaring: Sequence[ToolDeclared], facts: Facts) -> Verdict:
     """A tool with noauth works without a token, and one with oauth2 alone does not."""
-    declaring = _declaring(observed)
-    if not isinstance(declaring, list):
-        return declaring
+    expected = "noauth only where a call without a token works"
     for tool in declaring:
         if _states(tool, "noauth") and tool.called and not tool.open:
-            if any(attempt.reading in _NO_PROOF for attempt in tool.called):
-                return Inconclusive(f"{tool.name} without a token: {describe(tool.called[0].answer)}")
             said = describe(tool.called[0].answer)
-            return Fail("noauth only where a call without a token works", f"noauth for {tool.name}, which got {said}")
+            return _unproven(tool) or Fail(expected, f"noauth for {tool.name}, which got {said}")
         if _states(tool, "noauth") and not tool.called and not tool.public:
-            return Fail("noauth only where a call without a token works", f"noauth for {tool.name}, a protected write")
+            return Fail(expected, f"noauth for {tool.name}, a protected write")
         if _states(tool, "oauth2") and not _states(tool, "noauth") and tool.open:
             return Fail("noauth where a call without a token works", f"oauth2 alone for {tool.name}, which is open")
     return Pass()
 
 
-@judge
-def schemes_name_scopes(observed: ToolSchemesObserved, facts: Facts) -> Verdict:
+def _unproven(tool: ToolDeclared) -> Inconclusive | None:
+    if any(proves_nothing(attempt.answer) for attempt in tool.called):
+        return Inconclusive(f"{tool.name} without a token: {describe(tool.called[0].answer)}")
+    return None
+
+
+@judge_on(_declaring)
+def schemes_name_scopes(declaring: Sequence[ToolDeclared], facts: Facts) -> Verdict:
     """The scopes of an oauth2 entry are those that the contract names for the tool."""
-    declaring = _declaring(observed)
-    if not isinstance(declaring, list):
-        return declaring
     linked = [tool for tool in declaring if _states(tool, "oauth2") and not tool.public]
     if not linked:
         return NotApplicable("no protected tool states an oauth2 scheme")
@@ -137,12 +130,9 @@ def _words(scopes: frozenset[str]) -> str:
     return " ".join(sorted(scopes)) or "none"
 
 
-@judge
-def schemes_mirrored(observed: ToolSchemesObserved, facts: Facts) -> Verdict:
+@judge_on(_declaring)
+def schemes_mirrored(declaring: Sequence[ToolDeclared], facts: Facts) -> Verdict:
     """Where `_meta.securitySchemes` repeats the tool's own `securitySchemes`, both say the same."""
-    declaring = _declaring(observed)
-    if not isinstance(declaring, list):
-        return declaring
     twice = [tool for tool in declaring if tool.stated is not None and tool.mirrored is not None]
     if not twice:
         return NotApplicable("no tool states its schemes twice")
@@ -159,60 +149,43 @@ def public_tools_open(observed: ToolSchemesObserved, facts: Facts) -> Verdict:
         return NotApplicable("the contract declares no tool that anybody may call (scopes = [])")
     for tool in public:
         if not tool.open:
-            if any(attempt.reading in _NO_PROOF for attempt in tool.called):
-                return Inconclusive(f"{tool.name} without a token: {describe(tool.called[0].answer)}")
-            return Fail(f"a result of {tool.name} without a token", describe(tool.called[0].answer))
+            return _unproven(tool) or Fail(f"a result of {tool.name} without a token", describe(tool.called[0].answer))
         accepted = [attempt.answer for attempt in tool.called if isinstance(attempt.reading, Accepted)]
         if any(challenged_in_result(answer) for answer in accepted):
             return Fail(f"a result of {tool.name} without a challenge", "a result with one")
     return Pass()
 
 
-def _found(observed: ToolPointersObserved, facts: Facts) -> tuple[Document, ...] | Verdict:
+def _found(observed: ToolPointersObserved, facts: Facts) -> Sequence[Document] | Verdict:
     if not observed.asked:
         return NotApplicable("the control operation is no tool, so its refusal is no result")
     if observed.documents:
         return observed.documents
-    readings = [read(answer) for answer in observed.asked]
-    if any(reading in _NO_PROOF for reading in readings):
+    if any(map(proves_nothing, observed.asked)):
         return Inconclusive(f"a call without a token: {describe(observed.asked[0])}")
-    by_status = (Refused(Refusal.UNAUTHORIZED), Refused(Refusal.FORBIDDEN))
-    if facts.challenge == "either" and all(reading in by_status for reading in readings):
+    if facts.challenge == "either" and all(answer.status in (401, 403) for answer in observed.asked):
         return NotApplicable('refused by the HTTP status, as policy.challenge = "either" allows')
     return Inconclusive("no challenge in a result names its resource_metadata; tool-challenge-metadata reports it")
 
 
-@judge
-def result_pointer_resolves(observed: ToolPointersObserved, facts: Facts) -> Verdict:
+@judge_on(_found)
+def result_pointer_resolves(documents: Sequence[Document], facts: Facts) -> Verdict:
     """`resource_metadata` of a challenge in a result leads to a JSON object (RFC 9728 §3.2, §5.1)."""
-    documents = _found(observed, facts)
-    if not isinstance(documents, tuple):
-        return documents
     for document in documents:
         if not document.found:
-            return Fail("200 with a JSON object", f"{_fetched(document)} at {document.url}")
+            return Fail("200 with a JSON object", f"{document.said} at {document.url}")
     return Pass()
 
 
-def _fetched(document: Document) -> str:
-    answer: Answer = document.answer
-    said = describe(answer) if answer.status is None else str(answer.status)
-    return f"{said}, {', '.join(document.faults)}" if document.faults else said
-
-
-@judge
-def result_pointer_of_this_resource(observed: ToolPointersObserved, facts: Facts) -> Verdict:
+@judge_on(_found)
+def result_pointer_of_this_resource(documents: Sequence[Document], facts: Facts) -> Verdict:
     """The document that a challenge in a result leads to is about this resource (RFC 9728 §3.3)."""
-    documents = _found(observed, facts)
-    if not isinstance(documents, tuple):
-        return documents
-    found = [document.value for document in documents if document.found and document.value is not None]
+    found = [document for document in documents if document.found]
     if not found:
         return Inconclusive("the pointer leads to no document; tool-challenge-metadata-resolves reports it")
-    web = facts.resource.lower().startswith(("http://", "https://"))
-    called = facts.resource if web else facts.endpoint
-    for value in found:
-        resource = value.get("resource")
+    called = called_by_clients(facts)
+    for document in found:
+        resource = document.member("resource")
         if not isinstance(resource, str) or difference(called, resource) not in _SAME:
             return Fail(f'resource "{called}"', f'"{resource}"' if isinstance(resource, str) else "none")
     return Pass()

@@ -1,6 +1,7 @@
 """Is every way into the endpoint closed without a token, in every era?"""
 
-from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, Reading, Refused, describe
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, describe
+from mcp_auth_contract.checks.deciding import proves_nothing
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge
 from mcp_auth_contract.checks.tokens.judges import unsettled
@@ -11,20 +12,17 @@ from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, P
 
 @judge
 def endpoint_closed(observed: EndpointObserved, facts: Facts) -> Verdict:
-    """A request without a token is served at no door (MCP security best practices: verify all inbound requests).
+    """A request without a token is served in no form (MCP security best practices: verify all inbound requests).
 
-    Which 4xx or redirect closes it is the server's choice: a door that does not exist is closed as well.
+    Which 4xx or redirect refuses it is the server's choice: a form that is not served at all is closed as well.
     """
-    expected = "401, or no such door"
+    expected = "401, or nothing served there"
     match observed.reading:
         case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
             return Inconclusive(describe(observed.answer))
         case Ambiguous(why=AmbiguityReason.SERVER_ERROR):
             return Fail(expected, describe(observed.answer), Impact.AVAILABILITY)
-        case Accepted() if "initialize" in facts.public and observed.door in (
-            "notification",
-            "client_response",
-        ):
+        case Accepted() if "initialize" in facts.public and observed.form in ("notification", "client_response"):
             return Pass("served without a token; policy.public opens the handshake")
         case Accepted():
             return Fail(expected, _opened(observed.answer))
@@ -90,35 +88,24 @@ def same_in_each_era(observed: ParityObserved, facts: Facts) -> Verdict:
     """A protected operation is closed in the stateful and the stateless era alike (MCP 2026-07-28, versioning)."""
     if len({revision.stateless for revision, _, _ in observed.readings}) < 2:
         return NotApplicable("the server speaks one era only")
-    doors = [(revision, answer, _open(reading)) for revision, answer, reading in observed.readings]
-    for revision, answer, state in doors:
-        if state is None:
+    for revision, answer, reading in observed.readings:
+        if isinstance(reading, Ambiguous):
             return Inconclusive(f"{revision}: {describe(answer)}")
-    if all(state for _, _, state in doors):
+    served = [(revision, answer) for revision, answer, reading in observed.readings if isinstance(reading, Accepted)]
+    if len(served) == len(observed.readings):
         return Inconclusive("open in every era; challenge-missing-token-401 reports it")
-    for revision, answer, state in doors:
-        if state:
-            return Fail("401 in every era", f"{describe(answer)} in {revision}")
+    for revision, answer in served:
+        return Fail("401 in every era", f"{describe(answer)} in {revision}")
     return Pass()
-
-
-def _open(reading: Reading) -> bool | None:
-    match reading:
-        case Accepted():
-            return True
-        case Refused():
-            return False
-        case _:
-            return None
 
 
 @judge
 def preflight_harmless(observed: PreflightObserved, facts: Facts) -> Verdict:
     """A CORS preflight is answered or refused, without running anything and without a fault (Fetch standard)."""
     answer = observed.preflight
-    if answer.status is None or answer.status == 429:
+    if proves_nothing(answer):
         return Inconclusive(describe(answer))
-    if answer.status >= 500 and answer.status != 501:
+    if (answer.status or 0) >= 500 and answer.status != 501:
         return Fail("2xx, or a refusal", describe(answer), Impact.AVAILABILITY)
     if _has_result(answer):
         return Fail("2xx, or a refusal", f"{answer.status} with a JSON-RPC result")
@@ -138,7 +125,7 @@ def challenge_readable_by_browsers(observed: PreflightObserved, facts: Facts) ->
     if answer.status is None or not 200 <= answer.status < 300 or not _allows(observed, "*", observed.origin):
         return NotApplicable("the preflight admits no browser origin")
     challenged = observed.challenged
-    if challenged.status is None or challenged.status == 429:
+    if proves_nothing(challenged):
         return Inconclusive(f"the call after the preflight: {describe(challenged)}")
     if challenged.status != 401:
         return NotApplicable(f"no 401 to read: {describe(challenged)}")

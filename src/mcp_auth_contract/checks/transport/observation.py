@@ -10,9 +10,9 @@ from mcp_auth_contract.model import Revision
 
 @dataclass(frozen=True, slots=True)
 class EndpointObserved(Observation):
-    """A request without a token at one door of the endpoint: a verb, a spelling of the path, a content type."""
+    """A request without a token in one form: another verb, spelling of the path, content type."""
 
-    door: str
+    form: str
     answer: Answer
     reading: Reading
     also: tuple[Answer, ...] = ()

@@ -1,253 +1,205 @@
 """Every way into the endpoint, tried without a token."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from mcp_auth_contract.answers import (
-    Accepted,
-    AmbiguityReason,
-    Ambiguous,
-    Answer,
-    Reading,
-    Refusal,
-    Refused,
-    read,
-)
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, Reading, Refusal, Refused, read
+from mcp_auth_contract.checks.client import PrincipalSession, read_bodiless
 from mcp_auth_contract.checks.context import Context
-from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.presentation import Presentation
+from mcp_auth_contract.checks.probing import probe
+from mcp_auth_contract.checks.questions import CallQuestion, FormQuestion, OperationQuestion, ParityQuestion
 from mcp_auth_contract.checks.tokens.probe import ask_call, effective
 from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
+from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.wire import (
-    Call,
-    HeaderPair,
-    Message,
-    Request,
-    encode,
-    operation_call,
-    read_headers,
-    request,
-)
+from mcp_auth_contract.wire import Call, Message, Request, encode
 
 BROWSER_ORIGIN = "http://localhost:6274"
 """The origin of a browser client on the developer's own machine."""
 
-
+_ASKED_HEADERS = "authorization,content-type,mcp-protocol-version,mcp-method,mcp-name,mcp-session-id"
 _STREAM = "text/event-stream"
+_CANCELLED: Mapping[str, object] = {
+    "jsonrpc": "2.0",
+    "method": "notifications/cancelled",
+    "params": {"requestId": 999999, "reason": "probe"},
+}
+_RESPONSE: Mapping[str, object] = {"jsonrpc": "2.0", "id": 999999, "result": {}}
+
+_Seen: TypeAlias = tuple[Answer, Reading, *tuple[Answer, ...]]
+"""The answer that decides, how it reads, and the others there were."""
+
+_Send: TypeAlias = Callable[[PrincipalSession, Operation], Awaitable[_Seen]]
+"""Sends one form of a request without a token: complete otherwise, with the id of a live session."""
 
 
-_CONTENT_TYPES = {
-    "content_type_text": "text/plain",
-    "content_type_form": "application/x-www-form-urlencoded",
-    "content_type_missing": None,
-    "content_type_charset": "application/json; charset=utf-8",
+def _unanswered(value: Mapping[str, object]) -> _Send:
+    """POST a message to which no reply is due."""
+
+    async def send(session: PrincipalSession, operation: Operation) -> _Seen:
+        message = Message((await session.calling(operation)).headers, dict(value), None)
+        answer = (await session.send(message, token=None)).answer
+        return answer, read(answer, expects_reply=False)
+
+    return send
+
+
+def _bodiless(verb: str, accept: str) -> _Send:
+    """Use another HTTP method; of GET only an event stream is a way in."""
+
+    async def send(session: PrincipalSession, _operation: Operation) -> _Seen:
+        answer = (await session.bodiless(verb, accept=accept, token=None)).answer
+        return answer, read_bodiless(answer)
+
+    return send
+
+
+async def _batch(session: PrincipalSession, operation: Operation) -> _Seen:
+    """POST the call inside a JSON-RPC array of one (MCP 2025-03-26)."""
+    message = await session.calling(operation)
+    answer = (await session.send(message, token=None, body=encode([message.value]))).answer
+    return answer, read(answer)
+
+
+async def _listen(session: PrincipalSession, _operation: Operation) -> _Seen:
+    """Open a subscription stream (MCP 2026-07-28)."""
+    message = await session.message(Call("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+    answer = (await session.send(message, token=None, reply=False)).answer
+    return answer, read(answer, expects_reply=False)
+
+
+def _typed(media: str | None) -> _Send:
+    """POST the call with another Content-Type, as a web page may do without a preflight."""
+
+    async def send(session: PrincipalSession, operation: Operation) -> _Seen:
+        message = await session.calling(operation)
+        kept = tuple(pair for pair in message.headers if pair[0] != "Content-Type")
+        typed = () if media is None else (("Content-Type", media),)
+        answer = (await session.send(replace(message, headers=kept + typed), token=None)).answer
+        return answer, read(answer)
+
+    return send
+
+
+def _spelled(spell: Callable[[str], str]) -> _Send:
+    """POST the call to another spelling of the path; what the path does not have is not served."""
+
+    async def send(session: PrincipalSession, operation: Operation) -> _Seen:
+        parts = urlsplit(session.context.endpoint)
+        path = parts.path or "/"
+        spelled = spell(path) if path.rstrip("/") else path
+        if spelled == path:
+            return Answer("", "POST", session.context.endpoint, status=404), Refused(Refusal.NOT_SERVED)
+        return await _post_to(f"{spelled}?{parts.query}" if parts.query else spelled, session, operation)
+
+    return send
+
+
+async def _with_query(session: PrincipalSession, operation: Operation) -> _Seen:
+    parts = urlsplit(session.context.endpoint)
+    query = f"{parts.query}&probe=1" if parts.query else "probe=1"
+    return await _post_to(f"{parts.path or '/'}?{query}", session, operation)
+
+
+async def _post_to(target: str, session: PrincipalSession, operation: Operation) -> _Seen:
+    message, context = await session.calling(operation), session.context
+    sent = Request(
+        "POST", context.endpoint, message.headers, message.body, target=target.encode(), expects_id=message.id
+    )
+    answer = await context.conversation.door.send(sent)
+    return answer, read(answer)
+
+
+def _percent_encoded(path: str) -> str:
+    """Write the last letter of a path in its encoded form."""
+    at = next((at for at in range(len(path) - 1, -1, -1) if path[at].isalnum()), None)
+    return path if at is None else f"{path[:at]}%{ord(path[at]):02x}{path[at + 1 :]}"
+
+
+async def _legacy_sse(session: PrincipalSession, _operation: Operation) -> _Seen:
+    """GET the old transport's stream at the endpoint's siblings (MCP 2024-11-05)."""
+    parts = urlsplit(session.context.endpoint)
+    paths = dict.fromkeys([f"{parts.path.rsplit('/', 1)[0]}/sse", "/sse", f"{parts.path.rstrip('/')}/sse"])
+    origin = f"{parts.scheme}://{parts.netloc}"
+    answers = [await session.context.fetch(f"{origin}{path}", accept=_STREAM) for path in paths if path != parts.path]
+    for answer in answers:
+        if answer.status == 200 and answer.stream:
+            return answer, Accepted(), *answers
+    # What was not answered may be open.
+    for answer in answers:
+        if answer.status is None or answer.status == 429 or (answer.status >= 500 and answer.status != 501):
+            return answer, Ambiguous(AmbiguityReason.NO_ANSWER), *answers
+    return answers[0], Refused(Refusal.NOT_SERVED), *answers
+
+
+_FORMS: Mapping[str, tuple[str, _Send]] = {
+    "notification": ("a JSON-RPC notification", _unanswered(_CANCELLED)),
+    "client_response": ("a JSON-RPC response object", _unanswered(_RESPONSE)),
+    "get_stream": ("GET for the event stream", _bodiless("GET", _STREAM)),
+    "head": ("HEAD", _bodiless("HEAD", "*/*")),
+    "batch": ("a JSON-RPC array", _batch),
+    "listen": ("subscriptions/listen", _listen),
+    "legacy_sse": ("the HTTP+SSE transport of 2024-11-05 beside the endpoint", _legacy_sse),
+    "path_trailing_slash": (
+        "the path with a slash more, or less, at its end",
+        _spelled(lambda path: path.rstrip("/") if path.endswith("/") else f"{path}/"),
+    ),
+    "path_double_slash": ("the path with its first slash doubled", _spelled(lambda path: f"/{path}")),
+    "path_query": ("the path with a query", _with_query),
+    "path_parameter": ("the path with a ;parameter", _spelled(lambda path: f"{path};probe=1")),
+    "path_percent_encoded": ("the path with a letter percent-encoded", _spelled(_percent_encoded)),
+    "path_upper_case": ("the path in the other case", _spelled(str.swapcase)),
+    "path_dot_segment": ("the path with a dot segment", _spelled(lambda path: f"/.{path}")),
+    "content_type_text": ("the message as text/plain", _typed("text/plain")),
+    "content_type_form": (
+        "the message as application/x-www-form-urlencoded",
+        _typed("application/x-www-form-urlencoded"),
+    ),
+    "content_type_missing": ("the message without a Content-Type", _typed(None)),
+    "content_type_charset": (
+        "the message as application/json; charset=utf-8",
+        _typed("application/json; charset=utf-8"),
+    ),
 }
 
 
-async def ask_endpoint(question: Question, context: Context) -> EndpointObserved:
-    """Try one door of the endpoint without a token; the request is otherwise complete, live session included."""
-    revision = question.revision
-    if revision is None:
-        raise ValueError("a door needs a revision")
-    live = await context.live(revision, question.principal)
-    knock = _Knock(question, context, live.revision if live else revision, live.session if live else None)
-    door = question.word
-    if door.startswith("path_"):
-        return await knock.path(door)
-    if door in _CONTENT_TYPES:
-        return await knock.content_type(door)
-    match door:
-        case "notification":
-            value: dict[str, object] = {
-                "jsonrpc": "2.0",
-                "method": "notifications/cancelled",
-                "params": {"requestId": 999999, "reason": "probe"},
-            }
-            return await knock.message(door, value)
-        case "client_response":
-            return await knock.message(door, {"jsonrpc": "2.0", "id": 999999, "result": {}})
-        case "get_stream":
-            return await knock.verb(door, "GET", _STREAM)
-        case "head":
-            return await knock.verb(door, "HEAD", "*/*")
-        case "batch":
-            return await knock.batch()
-        case "listen":
-            return await knock.listen()
-        case "legacy_sse":
-            return await knock.legacy_sse()
-        case _:
-            raise ValueError(f"no such door: {door}")
+@probe(
+    "Is this way into the endpoint closed without a token?", forms={form: words for form, (words, _) in _FORMS.items()}
+)
+async def ask_endpoint(question: FormQuestion, context: Context) -> EndpointObserved:
+    """Try one way into the endpoint without a token."""
+    _, send = _FORMS[question.form]
+    session = PrincipalSession(context, question.revision, question.principal)
+    answer, reading, *also = await send(session, question.operation)
+    return EndpointObserved(question.form, answer, reading, tuple(also))
 
 
-@dataclass(frozen=True, slots=True)
-class _Knock:
-    """One question at one door. `session` is the raw id of a live session, if the server hands them out."""
-
-    question: Question
-    context: Context
-    revision: Revision
-    session: str | None
-
-    def _call(self) -> Message:
-        operation = self.question.operation
-        if operation is None:
-            raise ValueError("a door needs an operation")
-        call = operation_call(operation.kind, operation.name, operation.arguments)
-        if self.context.minter is None:
-            call = Call(operation.name, {})
-        return request(self.revision, call, next(self.context.conversation.ids), session=self.session)
-
-    async def _send(self, wanted: Request) -> Answer:
-        return await self.context.conversation.door.send(wanted)
-
-    async def message(self, door: str, value: dict[str, object]) -> EndpointObserved:
-        """POST a message to which no reply is due."""
-        headers = self._call().headers
-        answer = await self._send(Request("POST", self.context.endpoint, headers, encode(value)))
-        return EndpointObserved(door, answer, read(answer, expects_reply=False))
-
-    async def verb(self, door: str, verb: str, accept: str) -> EndpointObserved:
-        """Use another HTTP method on the endpoint."""
-        headers = read_headers(self.revision, self.session, accept=accept)
-        answer = await self._send(Request(verb, self.context.endpoint, headers))
-        reading = read(answer, expects_reply=False)
-        if verb == "GET" and isinstance(reading, Accepted) and not answer.stream:
-            # A page for people at the same address is no door: only an event stream is.
-            reading = Ambiguous(AmbiguityReason.UNREADABLE)
-        return EndpointObserved(door, answer, reading)
-
-    async def batch(self) -> EndpointObserved:
-        """POST the call inside a JSON-RPC array of one (MCP 2025-03-26)."""
-        call = self._call()
-        sent = Request("POST", self.context.endpoint, call.headers, encode([call.value]), expects_id=call.id)
-        answer = await self._send(sent)
-        return EndpointObserved("batch", answer, read(answer))
-
-    async def listen(self) -> EndpointObserved:
-        """Open a subscription stream (MCP 2026-07-28)."""
-        call = Call("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
-        message = request(self.revision, call, next(self.context.conversation.ids))
-        answer = await self._send(Request("POST", self.context.endpoint, message.headers, message.body))
-        reading = read(answer, expects_reply=False)
-        return EndpointObserved("listen", answer, reading)
-
-    async def content_type(self, door: str) -> EndpointObserved:
-        """POST the call with another Content-Type, as a web page may do without a preflight."""
-        call = self._call()
-        media = _CONTENT_TYPES[door]
-        headers: list[HeaderPair] = [pair for pair in call.headers if pair[0] != "Content-Type"]
-        if media is not None:
-            headers.append(("Content-Type", media))
-        answer = await self._send(Request("POST", self.context.endpoint, tuple(headers), call.body, expects_id=call.id))
-        return EndpointObserved(door, answer, read(answer))
-
-    async def path(self, door: str) -> EndpointObserved:
-        """POST the call to another spelling of the endpoint's path."""
-        call = self._call()
-        target = _spelt(self.context.endpoint, door)
-        if target is None:
-            answer = Answer("", "POST", self.context.endpoint, status=404)
-            return EndpointObserved(door, answer, Refused(Refusal.NOT_SERVED))
-        sent = Request(
-            "POST", self.context.endpoint, call.headers, call.body, target=target.encode(), expects_id=call.id
-        )
-        answer = await self._send(sent)
-        return EndpointObserved(door, answer, read(answer))
-
-    async def legacy_sse(self) -> EndpointObserved:
-        """GET the old transport's stream at the endpoint's siblings (MCP 2024-11-05)."""
-        parts = urlsplit(self.context.endpoint)
-        folder = parts.path.rsplit("/", 1)[0]
-        paths = list(dict.fromkeys([f"{folder}/sse", "/sse", f"{parts.path.rstrip('/')}/sse"]))
-        answers = [
-            await self._send(Request("GET", f"{parts.scheme}://{parts.netloc}{path}", (("Accept", _STREAM),)))
-            for path in paths
-            if path != parts.path
-        ]
-        for answer in answers:
-            if answer.status == 200 and answer.stream:
-                return EndpointObserved("legacy_sse", answer, Accepted(), tuple(answers))
-        closed: Reading = Refused(Refusal.NOT_SERVED)
-        unseen = [answer for answer in answers if _unseen(answer)]
-        if unseen:  # what was not answered may be open
-            closed = Ambiguous(AmbiguityReason.NO_ANSWER)
-        return EndpointObserved("legacy_sse", (unseen or answers)[0], closed, tuple(answers))
-
-
-def _unseen(answer: Answer) -> bool:
-    """Whether an answer says nothing about a place: none, a rate limit, a fault of the server."""
-    return answer.status is None or answer.status == 429 or (answer.status >= 500 and answer.status != 501)
-
-
-def _spelt(endpoint: str, door: str) -> str | None:
-    """Return the request target in another spelling; None where the endpoint's path does not have one."""
-    parts = urlsplit(endpoint)
-    path = parts.path or "/"
-    query = f"?{parts.query}" if parts.query else ""
-    word = path.rstrip("/")
-    if not word:
-        return f"{path}?probe=1" if door == "path_query" else None
-    letter = next((at for at in range(len(path) - 1, -1, -1) if path[at].isalnum()), None)
-    match door:
-        case "path_trailing_slash":
-            return f"{word if path.endswith('/') else path + '/'}{query}"
-        case "path_double_slash":
-            return f"/{path}{query}"
-        case "path_query":
-            return f"{path}{query}&probe=1" if query else f"{path}?probe=1"
-        case "path_parameter":
-            return f"{path};probe=1{query}"
-        case "path_percent_encoded":
-            return None if letter is None else f"{path[:letter]}%{ord(path[letter]):02x}{path[letter + 1 :]}{query}"
-        case "path_upper_case":
-            swapped = path.swapcase()
-            return None if swapped == path else f"{swapped}{query}"
-        case "path_dot_segment":
-            return f"/.{path}{query}"
-        case _:
-            raise ValueError(f"no such spelling: {door}")
-
-
-async def ask_parity(question: Question, context: Context) -> ParityObserved:
+@probe("Is an operation equally closed in both eras?")
+async def ask_parity(question: ParityQuestion, context: Context) -> ParityObserved:
     """Make the same call without a token in one revision of each era."""
+    eras: dict[bool, Revision] = {}
+    for revision in context.revisions:
+        eras.setdefault(revision.stateless, revision)
     readings = []
-    for revision in _one_of_each_era(context.revisions):
-        asked = Question("call", revision=revision, operation=question.operation, principal=question.principal)
+    for revision in eras.values():
+        asked = CallQuestion(
+            probe="call", revision=revision, operation=question.operation, principal=question.principal
+        )
         attempt = effective(await ask_call(asked, context))
         if attempt is not None:
             readings.append((revision, attempt.answer, attempt.reading))
     return ParityObserved(tuple(readings))
 
 
-def _one_of_each_era(revisions: Sequence[Revision]) -> list[Revision]:
-    eras: dict[bool, Revision] = {}
-    for revision in revisions:
-        eras.setdefault(revision.stateless, revision)
-    return list(eras.values())
-
-
-async def ask_preflight(question: Question, context: Context) -> PreflightObserved:
+@probe("What does a browser's preflight meet?")
+async def ask_preflight(question: OperationQuestion, context: Context) -> PreflightObserved:
     """Send the preflight of a browser client, then its call without a token."""
-    revision = question.revision
-    if revision is None:
-        raise ValueError("a preflight needs a revision")
-    names = "authorization,content-type,mcp-protocol-version,mcp-method,mcp-name,mcp-session-id"
-    preflight = await context.conversation.door.send(
-        Request(
-            "OPTIONS",
-            context.endpoint,
-            (
-                ("Origin", BROWSER_ORIGIN),
-                ("Access-Control-Request-Method", "POST"),
-                ("Access-Control-Request-Headers", names),
-            ),
-        )
-    )
-    call = Call("tools/list", {})
-    if context.minter is not None and question.operation is not None:
-        operation = question.operation
-        call = operation_call(operation.kind, operation.name, operation.arguments)
-    challenged = await context.conversation.call(revision, call, (("Origin", BROWSER_ORIGIN),), note="from a browser")
-    return PreflightObserved(BROWSER_ORIGIN, preflight, challenged)
+    origin = ("Origin", BROWSER_ORIGIN)
+    asked = (("Access-Control-Request-Method", "POST"), ("Access-Control-Request-Headers", _ASKED_HEADERS))
+    preflight = await context.conversation.door.send(Request("OPTIONS", context.endpoint, (origin, *asked)))
+    browser = PrincipalSession(context, question.revision, None)
+    called = await browser.call(question.operation, token=Presentation((origin,)), note="from a browser")
+    return PreflightObserved(BROWSER_ORIGIN, preflight, called.answer)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.unit.judges.leak_literals import (
+from tests.unit.checks.leaks.leak_literals import (
     BAD,
     CHALLENGE,
     DENIED,

@@ -1,4 +1,4 @@
-"""Which answers leave a door open, and which of the many closed forms are legal."""
+"""Which answers leave the endpoint open, and which of the many closed forms are legal."""
 
 import pytest
 from tests.unit.judges.literals import (
@@ -19,12 +19,11 @@ from tests.unit.judges.literals import (
     tool_error,
 )
 
-from mcp_auth_contract.answers import Answer, Attempt, TransportFailure, read
-from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
+from mcp_auth_contract.answers import Answer, TransportFailure, read
 from mcp_auth_contract.checks.transport.observation import ParityObserved
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision
 
-CLOSED = "401, or no such door"
+CLOSED = "401, or nothing served there"
 REFUSED = answer(401, f"Bearer {POINTER}")
 
 
@@ -39,7 +38,7 @@ REFUSED = answer(401, f"Bearer {POINTER}")
         tool_error(f"Bearer {POINTER}"),
     ],
 )
-def test_a_door_may_be_closed_in_any_way(each: Answer) -> None:
+def test_a_request_may_be_refused_in_any_way(each: Answer) -> None:
     assert judged("endpoint_closed", door(each, "path_double_slash")) == Pass()
 
 
@@ -54,22 +53,22 @@ def test_a_door_may_be_closed_in_any_way(each: Answer) -> None:
         (answer(200, body={"id": 9, "result": {}}, reply=False), True, "200"),
     ],
 )
-def test_a_door_that_serves_a_stranger_is_open(each: Answer, *, expects_reply: bool, observed: str) -> None:
+def test_a_form_that_serves_a_stranger_is_open(each: Answer, *, expects_reply: bool, observed: str) -> None:
     opened = Fail(CLOSED, f"{observed} without a token, for POST {ENDPOINT}")
     assert judged("endpoint_closed", door(each, "batch", expects_reply=expects_reply)) == opened
 
 
-def test_a_page_for_people_at_the_same_address_is_no_door() -> None:
+def test_a_page_for_people_at_the_same_address_serves_nobody() -> None:
     assert judged("endpoint_closed", door(html(), "get_stream")) == Pass()
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_a_door_behind_which_the_server_breaks_is_a_matter_of_availability(status: int) -> None:
+def test_a_server_that_breaks_over_a_form_is_a_matter_of_availability(status: int) -> None:
     assert judged("endpoint_closed", door(answer(status))) == Fail(CLOSED, str(status), Impact.AVAILABILITY)
 
 
 @pytest.mark.parametrize("each", [answer(None), answer(429), answer(None, trouble=TransportFailure.RESET)])
-def test_a_door_without_an_answer_proves_nothing(each: Answer) -> None:
+def test_a_form_without_an_answer_proves_nothing(each: Answer) -> None:
     assert isinstance(judged("endpoint_closed", door(each)), Inconclusive)
 
 
@@ -83,7 +82,7 @@ def test_an_agreed_open_handshake_takes_messages_that_get_no_reply(name: str) ->
     )
 
 
-def test_an_agreed_open_handshake_opens_no_other_door() -> None:
+def test_an_agreed_open_handshake_opens_no_other_form() -> None:
     lazy = facts(public=frozenset({"initialize"}))
     seen = door(answer(200, stream=True), "get_stream", expects_reply=False)
     assert isinstance(judged("endpoint_closed", seen, lazy), Fail)
@@ -131,38 +130,6 @@ def test_a_discovery_method_is_not_gated_by_a_fault_but_a_login_page_gives_nothi
 def test_discover_names_the_versions_it_supports(each: Answer, observed: str) -> None:
     assert judged("discover_answers", call(each)) == Fail("a result with supportedVersions", observed)
     assert judged("discover_answers", call(result(supportedVersions=["2026-07-28"]))) == Pass()
-
-
-def ending(ended: Answer | None, after: Answer | None, *, session: bool = True) -> SessionEndObserved:
-    later = Attempt("in the session after DELETE", "call", after, read(after)) if after else None
-    return SessionEndObserved(session, ended, later)
-
-
-@pytest.mark.parametrize("status", [401, 403, 404, 405, 501])
-def test_a_session_that_lives_on_after_a_refused_delete_passes(status: int) -> None:
-    assert judged("session_survives", ending(answer(status), result())) == Pass()
-
-
-def test_a_delete_that_is_answered_and_ignored_passes_with_advice() -> None:
-    assert judged("session_survives", ending(answer(204), result())) == Pass(
-        "DELETE without a token was answered 204, but the session lives on"
-    )
-
-
-@pytest.mark.parametrize("after", [404, 400])
-def test_a_session_ended_by_a_stranger_fails(after: int) -> None:
-    assert judged("session_survives", ending(answer(200), answer(after))) == Fail(
-        "the session lives on", f"200 to DELETE, then {after}"
-    )
-
-
-def test_the_end_of_a_session_is_judged_only_where_it_was_seen() -> None:
-    assert isinstance(judged("session_survives", ending(None, None, session=False)), NotApplicable)
-    for ended in (answer(None), answer(429)):
-        assert isinstance(judged("session_survives", ending(ended, result())), Inconclusive)
-    for after in (answer(500), answer(None), answer(429), REFUSED):
-        assert isinstance(judged("session_survives", ending(REFUSED, after)), Inconclusive)
-    assert judged("session_survives", ending(answer(500), result())) == Fail("401 or 405", "500", Impact.AVAILABILITY)
 
 
 def eras(old: Answer, new: Answer) -> ParityObserved:

@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.checks.sessions.session_literals import RANDOM, ids, scene, stream
 from tests.unit.judges.literals import answer, facts, html, judged, login_redirect, result
-from tests.unit.judges.session_literals import RANDOM, cached, ids, listed, scene, stream
 
-from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.checks.caching.observation import CacheScopeObserved
-from mcp_auth_contract.checks.sessions.observation import SessionObserved
+from mcp_auth_contract.answers import Answer, Attempt, read
+from mcp_auth_contract.checks.sessions.observation import SessionEndObserved, SessionObserved
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 
 CANARY = "alice-canary"
@@ -205,31 +204,33 @@ def test_an_id_is_not_shown() -> None:
     assert "U+0020" in verdict.observed
 
 
-def test_lists_that_are_the_same_for_all_may_be_public() -> None:
-    assert judged("cache_scope_truthful", cached(listed("public", "a"), listed("public", "a"))) == Pass()
+def ending(ended: Answer | None, after: Answer | None, *, session: bool = True) -> SessionEndObserved:
+    later = Attempt("in the session after DELETE", "call", after, read(after)) if after else None
+    return SessionEndObserved(session, ended, later)
 
 
-def test_lists_that_differ_may_be_private() -> None:
-    assert judged("cache_scope_truthful", cached(listed("private", "a"), listed("private", "b"))) == Pass()
+@pytest.mark.parametrize("status", [401, 403, 404, 405, 501])
+def test_a_session_that_lives_on_after_a_refused_delete_passes(status: int) -> None:
+    assert judged("session_survives", ending(answer(status), result())) == Pass()
 
 
-def test_one_public_mark_among_different_results_is_enough() -> None:
-    assert isinstance(judged("cache_scope_truthful", cached(listed("private", "a"), listed("public", "b"))), Fail)
+def test_a_delete_that_is_answered_and_ignored_passes_with_advice() -> None:
+    assert judged("session_survives", ending(answer(204), result())) == Pass(
+        "DELETE without a token was answered 204, but the session lives on"
+    )
 
 
-def test_what_another_user_may_not_read_is_not_public() -> None:
-    denied = judged("cache_scope_truthful", cached(listed("public", "a"), answer(403)))
-    assert isinstance(denied, Fail)
-    assert judged("cache_scope_truthful", cached(listed("public", "a"), answer(401))) == Pass()
+@pytest.mark.parametrize("after", [404, 400])
+def test_a_session_ended_by_a_stranger_fails(after: int) -> None:
+    assert judged("session_survives", ending(answer(200), answer(after))) == Fail(
+        "the session lives on", f"200 to DELETE, then {after}"
+    )
 
 
-def test_a_result_that_changes_by_itself_tells_nothing() -> None:
-    moving = cached(listed("public", "a"), listed("public", "b"), again=listed("public", "c"))
-    assert judged("cache_scope_truthful", moving) == Pass()
-
-
-def test_caches_need_two_users_and_answers() -> None:
-    pair = cached(listed("public", "a"), listed("public", "b"))
-    assert isinstance(judged("cache_scope_truthful", CacheScopeObserved(pair.marks[:1])), NotApplicable)
-    assert isinstance(judged("cache_scope_truthful", CacheScopeObserved(())), Inconclusive)
-    assert isinstance(judged("cache_scope_truthful", cached(answer(429), answer(200))), Inconclusive)
+def test_the_end_of_a_session_is_judged_only_where_it_was_seen() -> None:
+    assert isinstance(judged("session_survives", ending(None, None, session=False)), NotApplicable)
+    for ended in (answer(None), answer(429)):
+        assert isinstance(judged("session_survives", ending(ended, result())), Inconclusive)
+    for after in (answer(500), answer(None), answer(429), answer(401)):
+        assert isinstance(judged("session_survives", ending(answer(401), after)), Inconclusive)
+    assert judged("session_survives", ending(answer(500), result())) == Fail("401 or 405", "500", Impact.AVAILABILITY)
