@@ -8,7 +8,6 @@ import json
 import re
 import sys
 
-from mcp_auth_contract.lab.faults import FAULTS
 from tests.lab.lab_runs import CHECKS, EDITS, run_lab
 
 from mcp_auth_contract.catalogue import Check
@@ -19,6 +18,7 @@ from mcp_auth_contract.model import Fail
 from mcp_auth_contract.plan import Selection
 from mcp_auth_contract.reports.examples import FILE, Example
 from mcp_auth_contract.tokens import Algorithm
+from mcp_auth_contract_lab.faults import FAULTS
 
 _HEAD = """\
 # Of each check a failure as it was observed on the sample server with one fault; `explain` shows it.

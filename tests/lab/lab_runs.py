@@ -9,9 +9,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.fault import Fault
-from mcp_auth_contract.lab.settings import LabSettings
 
 from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.catalogue import load_builtin

@@ -164,7 +164,7 @@ def mcp_client(request: pytest.FixtureRequest, mcp_mint: "Mint") -> "Iterator[Co
 @pytest.fixture
 def mcp_clock() -> "Iterator[MovableClock]":
     """The clock of this process: `mcp_clock.move(3600)` moves test, issuer and an application in this process."""
-    from mcp_auth_contract.pytest_plugin.moving import MovableClock
+    from mcp_auth_contract.pytest_plugin.clock import MovableClock
     from mcp_auth_contract.server import FrozenTime
 
     with FrozenTime() as frozen:

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from mcp_auth_contract.reports.reproduce import reproduction
-
 from mcp_auth_contract.answers import Accepted, Answer, Attempt
 from mcp_auth_contract.checks.minting import Holder
 from mcp_auth_contract.checks.tokens.observation import CallObserved

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcp_auth_contract.checks.deciding import judge_on
-from mcp_auth_contract.checks.discovery.judges import SAME_RESOURCE
+from mcp_auth_contract.checks.discovery.judges.metadata import SAME_RESOURCE
 from mcp_auth_contract.checks.discovery.members import (
     MISSING,
     called_by_clients,
