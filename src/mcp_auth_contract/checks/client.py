@@ -217,7 +217,7 @@ class PrincipalSession:
         return await self.context.conversation.door.receive(sent)
 
     async def list(self, kind: ListKind, *, fresh: bool = False, note: str = "") -> Listing:
-        """Return a whole list, page by page; `fresh` asks for a new connection for each."""
+        """Return a whole list, page by page."""
         live = await self.session()
         return await list_all(
             self.context.conversation,

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tests.unit.checks.handles import handle_literals as handles
+from tests.unit.checks.identity.identity_literals import FAILING_IDENTITY
+from tests.unit.checks.isolation import isolation_literals as isolation
 from tests.unit.checks.leaks.leak_literals import FAILING_RUNS
+from tests.unit.checks.scopes.scope_literals import FAILING_SCOPES
 from tests.unit.checks.sessions.session_literals import FAILING_SESSIONS
+from tests.unit.checks.time_and_keys.timeline_literals import leeway, timeline
 from tests.unit.checks.tool_challenges.tool_literals import FAILING_IN_RESULTS
-from tests.unit.judges import handle_literals as handles
-from tests.unit.judges import isolation_literals as isolation
-from tests.unit.judges.identity_literals import FAILING_IDENTITY
 from tests.unit.judges.literals import (
     ENDPOINT,
     GONE,
@@ -37,8 +39,6 @@ from tests.unit.judges.literals import (
     server_with,
     servers,
 )
-from tests.unit.judges.scope_literals import FAILING_SCOPES
-from tests.unit.judges.timeline_literals import leeway, timeline
 
 from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
 from mcp_auth_contract.checks.discovery.observation import Location
@@ -261,8 +261,8 @@ _BETWEEN_USERS: Mapping[str, tuple[Any, Facts]] = {
     "request_state_of_one_principal": (handles.state(other=isolation.OWN), _HERE),
     "foreign_like_missing": (isolation.missing(absent=answer(500)), _HERE),
     "foreign_write_denied": (isolation.write(foreign=isolation.OWN), _HERE),
-    "key_bound": (isolation.write(borrowed=isolation.OWN), _HERE),
-    "one_write_per_key": (isolation.write(after=result(amount=2), again=result(amount=2)), _HERE),
+    "key_bound": (isolation.repeated(borrowed=isolation.OWN), _HERE),
+    "one_write_per_key": (isolation.repeated(after=result(amount=2), again=result(amount=2)), _HERE),
     "owner_undisturbed": (isolation.record(again=isolation.NOTHING), _HERE),
     "reader_audited": (isolation.audit(), _HERE),
     "reader_served": (isolation.record(), _HERE),

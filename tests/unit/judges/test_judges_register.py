@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.checks.handles import handle_literals as handles
+from tests.unit.checks.identity.identity_literals import SOUND_IDENTITY, SOUND_LISTS
+from tests.unit.checks.isolation import isolation_literals as isolation
 from tests.unit.checks.leaks.leak_literals import SOUND_RUN, SOUND_UPSTREAM
+from tests.unit.checks.scopes.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
 from tests.unit.checks.sessions.session_literals import SOUND_SESSIONS
+from tests.unit.checks.time_and_keys.timeline_literals import introspected, leeway
 from tests.unit.checks.tool_challenges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
-from tests.unit.judges import handle_literals as handles
-from tests.unit.judges import isolation_literals as isolation
 from tests.unit.judges.failing import FAILING
-from tests.unit.judges.identity_literals import SOUND_IDENTITY, SOUND_LISTS
 from tests.unit.judges.literals import (
     ORIGIN,
     POINTER,
@@ -26,8 +28,6 @@ from tests.unit.judges.literals import (
     server,
     servers,
 )
-from tests.unit.judges.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
-from tests.unit.judges.timeline_literals import introspected, leeway
 
 from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServersObserved
@@ -44,6 +44,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     CursorObserved,
     MissingObserved,
     RecordObserved,
+    RepeatedWriteObserved,
     WriteObserved,
 )
 from mcp_auth_contract.checks.leaks.observation import ExchangesObserved, UpstreamObserved
@@ -117,6 +118,7 @@ SOUND = {
     ToolSchemesObserved: SOUND_SCHEMES,
     RecordObserved: isolation.record(),
     WriteObserved: isolation.write(),
+    RepeatedWriteObserved: isolation.repeated(),
     CursorObserved: isolation.cursor(),
     MissingObserved: isolation.missing(),
     HandleObserved: handles.handle(),

@@ -1,7 +1,5 @@
 """Two principals on the way to one record: what each of them gets, one after the other."""
 
-from jsonpointer import resolve_pointer
-
 from mcp_auth_contract.answers import Accepted, read
 from mcp_auth_contract.checks.client import PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
@@ -9,6 +7,7 @@ from mcp_auth_contract.checks.isolation.observation import Asked, Canary, Cursor
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
 from mcp_auth_contract.contract import Contract, Operation, Record, Ways
+from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.model import OperationKind
 from mcp_auth_contract.wire.conversation import Received
 
@@ -50,7 +49,7 @@ async def asked(caller: PrincipalSession, operation: Operation, name: str, *, un
 
 def pointed(received: Received, pointer: str) -> str | None:
     """Return the text at a JSON Pointer (RFC 6901) into the result, as it was received; None where there is none."""
-    found = resolve_pointer((received.raw_reply or {}).get("result"), pointer, None)
+    found = pointed_at((received.raw_reply or {}).get("result"), pointer)
     return found if isinstance(found, str) and found else None
 
 

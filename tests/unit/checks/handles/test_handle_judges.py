@@ -1,8 +1,8 @@
 """Handles, tasks and states of requests: what proves that one serves others, and what proves nothing."""
 
 import pytest
-from tests.unit.judges.handle_literals import ASKED, CANCELLED, WORKING, handle, own_state, state, task
-from tests.unit.judges.isolation_literals import ALICE, OWN
+from tests.unit.checks.handles.handle_literals import ASKED, CANCELLED, WORKING, handle, own_state, state, task
+from tests.unit.checks.isolation.isolation_literals import ALICE, OWN
 from tests.unit.judges.literals import answer, judged, result, rpc_error, tool_error
 
 from mcp_auth_contract.answers import Answer

@@ -1,7 +1,7 @@
 """The fine points of the judges of identity: what is a mix-up, what proves nothing, what is only a remark."""
 
 import pytest
-from tests.unit.judges.identity_literals import MINE, REFUSED, THEIRS, by_alice, by_bob, lists, scene
+from tests.unit.checks.identity.identity_literals import MINE, REFUSED, THEIRS, by_alice, by_bob, lists, scene
 from tests.unit.judges.literals import answer, judged, result, tool_error
 
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass

@@ -1,15 +1,19 @@
 """Five-line literals of the isolation matrix: who asked, and what came back."""
 
+from typing import Any
+
 from tests.unit.judges.literals import result, tool_error
 
-from mcp_auth_contract.answers import Answer, read
+from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.isolation.observation import (
     Asked,
     AuditObserved,
     Canary,
     CursorObserved,
     MissingObserved,
+    PageTokenUse,
     RecordObserved,
+    RepeatedWriteObserved,
     WriteObserved,
 )
 
@@ -22,7 +26,7 @@ FOREIGN = result(note=CAROL.text)
 
 def asked(principal: str, *answers: Answer, name: str = "call") -> Asked:
     """A call and its pages, read by the last one."""
-    return Asked(name, principal, answers, read(answers[-1]))
+    return Asked(name, principal, answers)
 
 
 def record(
@@ -33,40 +37,42 @@ def record(
     return RecordObserved("get_invoice", "alice", "bob", ALICE, calls, (CAROL,))
 
 
-def write(**steps: Answer) -> WriteObserved:
-    """Writes on alice's record; a step that is not given is what it is on a sound server."""
+def _writes(**steps: Answer) -> dict[str, Any]:
     sound = {
         "own": OWN,
         "before": result(note=ALICE.text, amount=1),
-        "foreign": NOTHING,
-        "borrowed": NOTHING,
-        "unborrowed": NOTHING,
-        "second": OWN,
         "after": result(note=ALICE.text, amount=1),
         "again": result(note=ALICE.text, amount=1),
         "control": OWN,
         "changed": result(note=ALICE.text, amount=2),
     }
     others = {"foreign", "borrowed", "unborrowed"}
-    calls = tuple(
-        asked("bob" if name in others else "alice", each, name=name) for name, each in {**sound, **steps}.items()
-    )
-    return WriteObserved("update_invoice", "alice", "bob", ALICE, calls)
-
-
-def cursor(*, handed: bool = True, **steps: Answer) -> CursorObserved:
-    """Bob uses the page token of alice, refused unless told otherwise."""
-    sound = {
-        "first": result(invoices=["INV-1"]),
-        "other_first": result(invoices=["INV-2"]),
-        "other": NOTHING,
-        "second": result(invoices=["INV-11"]),
+    calls = {
+        name: asked("bob" if name in others else "alice", each, name=name) for name, each in {**sound, **steps}.items()
     }
-    calls = tuple(
-        asked("bob" if name.startswith("other") else "alice", each, name=name)
+    return {"path": "update_invoice", "owner": "alice", "principal": "bob", "canary": ALICE, **calls}
+
+
+def write(foreign: Answer = NOTHING, **steps: Answer) -> WriteObserved:
+    """Writes on alice's record; a step that is not given is what it is on a sound server."""
+    return WriteObserved(**_writes(foreign=foreign, **steps))
+
+
+def repeated(**steps: Answer) -> RepeatedWriteObserved:
+    """Writes on alice's record with idempotency keys."""
+    return RepeatedWriteObserved(**_writes(**{"borrowed": NOTHING, "unborrowed": NOTHING, "second": OWN, **steps}))
+
+
+def cursor(*, handed: bool = True, first: Answer | None = None, **steps: Answer) -> CursorObserved:
+    """Bob uses the page token of alice, refused unless told otherwise."""
+    sound = {"other_first": result(invoices=["INV-2"]), "other": NOTHING, "second": result(invoices=["INV-11"])}
+    calls = {
+        name: asked("bob" if name.startswith("other") else "alice", each, name=name)
         for name, each in {**sound, **steps}.items()
-    )
-    return CursorObserved("list_invoices", "alice", "bob", (ALICE,), calls, handed)
+    }
+    page = asked("alice", first or result(invoices=["INV-1"]), name="first")
+    use = PageTokenUse(**calls) if handed else None
+    return CursorObserved("list_invoices", "alice", "bob", (ALICE,), page, use)
 
 
 def missing(foreign: Answer = NOTHING, absent: Answer | None = NOTHING) -> MissingObserved:

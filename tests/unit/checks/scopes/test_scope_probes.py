@@ -4,11 +4,11 @@ import gc
 from pathlib import Path
 
 import pytest
-from mcp_auth_contract.checks.scopes.bypass_words import BYPASSES, DECOYS, bypass_asks
 
+from mcp_auth_contract.checks.probing import REGISTERED
 from mcp_auth_contract.checks.scopes.bypasses import _honoured
 from mcp_auth_contract.checks.scopes.probe import _compared
-from mcp_auth_contract.contract import implying, operations, principal_for, read_contract
+from mcp_auth_contract.contract import Operation, implying, operations, principal_for, read_contract
 from mcp_auth_contract.contract.operations import _DERIVED
 from mcp_auth_contract.model import OperationKind, Revision
 
@@ -60,11 +60,13 @@ def test_an_instance_in_the_contract_covers_its_template_and_its_siblings() -> N
 
 @pytest.mark.parametrize("kind", OperationKind)
 def test_ways_that_do_not_exist_are_not_tried(kind: OperationKind) -> None:
-    assert set(BYPASSES) > DECOYS
-    assert bypass_asks("completion", kind, Revision.R2025_11_25) is (kind is not OperationKind.TOOL)
-    assert not bypass_asks("header_name", kind, Revision.R2025_11_25)
-    assert bypass_asks("batch_tail", kind, Revision.R2025_03_26)
-    assert not bypass_asks("batch_tail", kind, Revision.R2025_06_18)
+    exists, operation = REGISTERED["bypass"].exists, Operation(kind, "x")
+    assert exists("completion", operation, Revision.R2025_11_25) is (kind is not OperationKind.TOOL)
+    assert exists("subscription", operation, Revision.R2025_11_25) is (kind is OperationKind.RESOURCE)
+    assert not exists("header_name", operation, Revision.R2025_11_25)
+    assert exists("header_name", operation, Revision.R2026_07_28)
+    assert exists("batch_tail", operation, Revision.R2025_03_26)
+    assert not exists("batch_tail", operation, Revision.R2025_06_18)
 
 
 def test_a_subscription_may_be_acknowledged_without_the_resource() -> None:

@@ -3,7 +3,18 @@
 from dataclasses import replace
 
 import pytest
-from tests.unit.judges.isolation_literals import ALICE, FOREIGN, NOTHING, OWN, audit, cursor, missing, record, write
+from tests.unit.checks.isolation.isolation_literals import (
+    ALICE,
+    FOREIGN,
+    NOTHING,
+    OWN,
+    audit,
+    cursor,
+    missing,
+    record,
+    repeated,
+    write,
+)
 from tests.unit.judges.literals import answer, event_stream, judged, login_redirect, result, rpc_error, tool_error
 
 from mcp_auth_contract.answers import Answer
@@ -120,26 +131,27 @@ def test_an_answer_that_differs_each_time_shows_no_change() -> None:
     restless = {"after": result(now=1), "again": result(now=2)}
     assert judged("foreign_write_denied", write(**restless)) == Pass()
     assert isinstance(judged("foreign_write_denied", write(**restless, foreign=result())), Inconclusive)
-    assert isinstance(judged("one_write_per_key", write(**restless)), NotApplicable)
+    assert isinstance(judged("one_write_per_key", repeated(**restless)), NotApplicable)
 
 
 @pytest.mark.parametrize("step", ["own", "before", "after", "control"])
 def test_an_owner_who_cannot_write_or_read_controls_nothing(step: str) -> None:
-    for judge in ("foreign_write_denied", "one_write_per_key", "key_bound"):
-        assert isinstance(judged(judge, write(**{step: NOTHING})), Inconclusive)
+    assert isinstance(judged("foreign_write_denied", write(**{step: NOTHING})), Inconclusive)
+    for judge in ("one_write_per_key", "key_bound"):
+        assert isinstance(judged(judge, repeated(**{step: NOTHING})), Inconclusive)
 
 
 def test_a_second_effect_is_seen_by_reading() -> None:
     twice = result(note=ALICE.text, amount=2)
-    assert isinstance(judged("one_write_per_key", write(after=twice, again=twice)), Fail)
-    assert judged("one_write_per_key", write(second=answer(422))) == Pass()
-    assert isinstance(judged("one_write_per_key", write(changed=result(note=ALICE.text, amount=1))), NotApplicable)
+    assert isinstance(judged("one_write_per_key", repeated(after=twice, again=twice)), Fail)
+    assert judged("one_write_per_key", repeated(second=answer(422))) == Pass()
+    assert isinstance(judged("one_write_per_key", repeated(changed=result(note=ALICE.text, amount=1))), NotApplicable)
 
 
 def test_a_borrowed_key_brings_nothing() -> None:
-    assert isinstance(judged("key_bound", write(borrowed=OWN)), Fail)
-    assert isinstance(judged("key_bound", write(borrowed=OWN, unborrowed=OWN)), NotApplicable)
-    assert isinstance(judged("key_bound", write(own=result())), NotApplicable)
+    assert isinstance(judged("key_bound", repeated(borrowed=OWN)), Fail)
+    assert isinstance(judged("key_bound", repeated(borrowed=OWN, unborrowed=OWN)), NotApplicable)
+    assert isinstance(judged("key_bound", repeated(own=result())), NotApplicable)
 
 
 def test_a_page_token_that_only_counts_is_no_leak() -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.unit.judges.isolation_literals import ALICE, OWN, asked
+from tests.unit.checks.isolation.isolation_literals import ALICE, OWN, asked
 from tests.unit.judges.literals import result, rpc_error, tool_error
 
 from mcp_auth_contract.answers import Answer

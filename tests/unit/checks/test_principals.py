@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_auth_contract.checks.identity.overrides import OVERRIDES, Override, victims
-from mcp_auth_contract.checks.principals import foreign_to, meeting, owners, pair
+from mcp_auth_contract.checks.principals import foreign_to, meeting, owners, pair, victims
 from mcp_auth_contract.contract import Contract, read_contract
 from mcp_auth_contract.datafiles import data_folder
 
@@ -27,11 +26,11 @@ def contract(*records: str) -> Contract:
 
 
 def test_all_owners_of_the_sample_meet_in_calls_that_are_the_same_for_all() -> None:
-    cast = meeting(contract(), "alice")
-    assert [parts[0].principal for parts in cast] == ["alice", "bob", "carol"]
-    assert len({tuple(part.operation for part in parts) for parts in cast}) == 1
-    assert [parts[0].own for parts in cast] == [{ALICE}, {BOB}, {CAROL}]
-    assert all(not part.own & part.foreign for parts in cast for part in parts)
+    met = meeting(contract(), "alice")
+    assert [parts[0].principal for parts in met] == ["alice", "bob", "carol"]
+    assert len({tuple(part.operation for part in parts) for parts in met}) == 1
+    assert [parts[0].own for parts in met] == [{ALICE}, {BOB}, {CAROL}]
+    assert all(not part.own & part.foreign for parts in met for part in parts)
 
 
 def test_a_pair_makes_the_same_call_where_it_can() -> None:
@@ -42,8 +41,8 @@ def test_a_pair_makes_the_same_call_where_it_can() -> None:
 
 
 def test_without_a_common_call_each_makes_the_calls_of_the_others_too() -> None:
-    cast = meeting(contract(record("alice", "INV-1", ALICE), record("bob", "INV-2", BOB)), "alice")
-    assert [[(part.own, part.operation.arguments["invoice_id"]) for part in parts] for parts in cast] == [
+    met = meeting(contract(record("alice", "INV-1", ALICE), record("bob", "INV-2", BOB)), "alice")
+    assert [[(part.own, part.operation.arguments["invoice_id"]) for part in parts] for parts in met] == [
         [({ALICE}, "INV-1"), (frozenset(), "INV-2")],
         [({BOB}, "INV-2"), (frozenset(), "INV-1")],
     ]
@@ -83,19 +82,3 @@ def test_the_caller_makes_the_victims_call_where_there_is_no_common_one() -> Non
     assert mine.operation == theirs.operation
     assert theirs.own == {BOB}
     assert mine.own == frozenset()
-
-
-@pytest.mark.parametrize("place", OVERRIDES)
-def test_an_override_names_subject_and_tenant_and_a_principal_without_tenant_the_subject_alone(place: str) -> None:
-    for override in OVERRIDES[place]("bob", "t1"):
-        assert "bob" in repr(override)
-        assert "t1" in repr(override)
-    assert all("None" not in repr(override) for override in OVERRIDES[place]("bob", None))
-
-
-def test_an_override_changes_its_own_members_and_leaves_the_others() -> None:
-    message = {"id": 1, "params": {"name": "x", "arguments": {"a": 1, "user_id": "alice"}, "_meta": {"v": 1}}}
-    applied = Override("", arguments=(("user_id", "bob"),), meta=(("user", "bob"),)).applied(message)
-    params = {"name": "x", "arguments": {"a": 1, "user_id": "bob"}, "_meta": {"v": 1, "user": "bob"}}
-    assert applied == {"id": 1, "params": params}
-    assert message["params"]["arguments"]["user_id"] == "alice"  # type: ignore[index]
