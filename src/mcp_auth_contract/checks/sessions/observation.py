@@ -23,7 +23,7 @@ class SessionEndObserved(Observation):
 
 @dataclass(frozen=True, slots=True)
 class SessionStep:
-    """One request around a session. `name` is the part it plays, `words` say what was sent.
+    """One request around a session. `name` is the part it plays, the attempt's way says what was sent.
 
     The parts: `owner` uses the session as they may, and `after` once more at the end; `witness` is the owner's own
     event stream. A `stranger` has no valid token, an `intruder` a valid one of somebody else, who makes the call
@@ -33,7 +33,6 @@ class SessionStep:
     """
 
     name: str
-    words: str
     attempt: Attempt
 
     @property
