@@ -73,7 +73,7 @@ def test_a_waived_failure_opens_the_gate_and_is_told_everywhere(
         ('check = "token-issuer-foreign-refused"', TOMORROW, EXPIRED, 2, "no check is called"),
         (f'case = "{EXPIRED}[get_invoce]"', TOMORROW, EXPIRED, 1, f'did you mean "{EXPIRED}[get_invoice]"?'),
         (f'case = "{EXPIRED}[get_invoce]"', TOMORROW, "scope-missing-denied", 0, "gate open"),
-        ('check = "scope-missing-denied"', TOMORROW, "scope-missing-denied", 1, "what it is about holds; remove it"),
+        ('check = "scope-missing-denied"', TOMORROW, "scope-missing-denied", 1, "what it is about passes; remove it"),
         ('check = "scope-missing-denied"', TOMORROW, "scope-missing-denied[get_*]", 0, "gate open"),
     ],
 )
@@ -115,7 +115,7 @@ def test_the_parts_of_a_run_are_merged_into_what_the_whole_run_says(
     assert read("2.json")["shard"]["index"] == 2
     capsys.readouterr()
     assert main(["report", "merge", "2.json", "1.json", "--json", "all.json", "--junit", "all.xml", "-q"]) == 1
-    assert "waiver 2 (check scope-missing-denied): what it is about holds; remove it" in capsys.readouterr().out
+    assert "waiver 2 (check scope-missing-denied): what it is about passes; remove it" in capsys.readouterr().out
     assert main([*words, "--json", "whole.json"]) == 1
     merged, whole = read("all.json"), read("whole.json")
     key = ("case", "revision", "outcome", "waived")

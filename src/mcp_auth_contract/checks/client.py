@@ -14,9 +14,11 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.wire import (
     ACCEPT,
+    LISTS,
     Call,
     Handshake,
     Listing,
+    ListKind,
     Message,
     Request,
     encode,
@@ -43,24 +45,6 @@ OWN = _Own.TOKEN
 
 Credential: TypeAlias = _Own | Minted | Presentation | None
 """What a request shows: the own token, another one, either presented in another way, or nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListKind:
-    """One kind of list: the method, the member of the result that holds it, and what tells its entries apart."""
-
-    method: str
-    member: str
-    key: str
-
-
-LISTS: Mapping[str, ListKind] = {
-    "tools": ListKind("tools/list", "tools", "name"),
-    "resources": ListKind("resources/list", "resources", "uri"),
-    "templates": ListKind("resources/templates/list", "resourceTemplates", "uriTemplate"),
-    "prompts": ListKind("prompts/list", "prompts", "name"),
-}
-"""Every kind of list that a server may have."""
 
 
 def call_of(operation: Operation) -> Call:
@@ -197,15 +181,19 @@ class PrincipalSession:
             answer, reply = replace(answer, reply=said), said is not None
         return Attempt(way, "call", answer, read(answer, expects_reply=reply))
 
-    async def open(self, *, token: Credential = OWN, note: str = "") -> "PrincipalSession":
-        """Shake hands with a token and return a view of the session that came of it; `opened` tells how it went."""
+    async def shake_hands(self, *, token: Credential = OWN, note: str = "") -> Handshake:
+        """Shake hands with a token: `initialize`, and `notifications/initialized` if that is accepted."""
         opening = initialize(self.revision, next(self.context.conversation.ids))
         received = await self.send(opening, token=token, note=note)
         handshake = handshake_of(received, self.revision)
         if handshake.open:
             done = notification(handshake.revision, Call("notifications/initialized", {}), session=handshake.session)
             await self.send(done, token=token, note=note)
-        return replace(self, opened=handshake)
+        return handshake
+
+    async def open(self, *, token: Credential = OWN, note: str = "") -> "PrincipalSession":
+        """Shake hands with a token and return a view of the session that came of it; `opened` tells how it went."""
+        return replace(self, opened=await self.shake_hands(token=token, note=note))
 
     async def end(self, *, token: Credential = OWN) -> None:
         """End the session that `open` opened, where the server keeps one."""
@@ -229,15 +217,16 @@ class PrincipalSession:
         return await self.context.conversation.door.receive(sent)
 
     async def list(self, kind: ListKind, *, fresh: bool = False, note: str = "") -> Listing:
-        """Return a whole list, page by page."""
+        """Return a whole list, page by page; `fresh` asks for a new connection for each."""
         live = await self.session()
         return await list_all(
             self.context.conversation,
             live.revision if live else self.revision,
-            kind.method,
-            kind.member,
+            kind,
             self._shown(OWN).headers,
             session=live.session if live else None,
+            fresh=fresh,
+            note=note,
         )
 
     def _shown(self, token: Credential) -> Presentation:

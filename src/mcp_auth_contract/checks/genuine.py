@@ -6,7 +6,18 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from mcp_auth_contract.checks.minting import Minter, profile_of
-from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.questions import (
+    NO_TOKEN,
+    AccessQuestion,
+    CallQuestion,
+    FormQuestion,
+    MethodQuestion,
+    OperationQuestion,
+    ParityQuestion,
+    Question,
+    ScopeQuestion,
+    SurfaceQuestion,
+)
 from mcp_auth_contract.clock import Clock
 from mcp_auth_contract.contract import Contract
 from mcp_auth_contract.tokens import (
@@ -43,10 +54,6 @@ _CHANGED_CLAIM = "a changed claim would be refused for its signature"
 
 
 _HIDDEN = "…"
-
-
-_WEAKER = frozenset({"bypass", "rounds"})
-"""Probes that need a token of fewer scopes, or one of more, whatever the question says."""
 
 
 _SHOWN_MEMBERS = frozenset({"iss", "aud", "exp", "nbf", "iat", "scope", "typ", "alg"})
@@ -102,26 +109,38 @@ class GenuineMinter(Minter):
 
     def askable(self, question: Question) -> Question | str:
         """Return a question as it can be asked with the genuine token, or the reason why it cannot."""
-        if question.probe == "timeline":
-            return _OWN_ISSUER
-        if question.probe == "leeway":
-            return _CHANGED_CLAIM
-        if question.owner not in (None, self.holder) or question.probe == "identity":
-            return _OTHER_PRINCIPAL
-        if question.probe in _WEAKER:
-            return _OTHER_SCOPES
-        held = question if question.principal is None else replace(question, principal=self.holder)
-        if question.token == "none":  # noqa: S105  the absence of a token
-            return replace(held, scopes=None)
-        if question.principal not in (None, self.holder):
-            return _OTHER_PRINCIPAL
+        match question:
+            case FormQuestion(probe="timeline"):
+                return _OWN_ISSUER
+            case FormQuestion(probe="leeway"):
+                return _CHANGED_CLAIM
+            case FormQuestion(probe="identity"):
+                return _OTHER_PRINCIPAL
+            case ScopeQuestion():
+                return _OTHER_SCOPES
+            case SurfaceQuestion():
+                return replace(question, principal=self.holder, scopes=None)
+            case AccessQuestion(owner=owner, principal=principal):
+                if {owner, principal} != {self.holder}:
+                    return _OTHER_PRINCIPAL
+                return self._unscoped(question)
+            case CallQuestion() | MethodQuestion() if question.token != NO_TOKEN:
+                if question.principal not in (None, self.holder):
+                    return _OTHER_PRINCIPAL
+                asked = self._unscoped(question) if isinstance(question, CallQuestion) else question
+                found = self._refusal(question.token, question.variant) if question.token in DEFECTS else None
+                return asked if found is None or isinstance(asked, str) else found
+            case CallQuestion(principal=str()):
+                return replace(question, principal=self.holder, scopes=None)
+            case ParityQuestion() | OperationQuestion(principal=str()):
+                return replace(question, principal=self.holder)
+            case _:
+                return question
+
+    def _unscoped(self, question: CallQuestion | AccessQuestion) -> Question | str:
         if question.scopes is not None and question.scopes != self.scopes():
             return _OTHER_SCOPES
-        if question.token in DEFECTS:
-            found = self._refusal(question.token, question.variant)
-            if found is not None:
-                return found
-        return replace(held, scopes=None)
+        return replace(question, scopes=None)
 
     def scopes(self) -> frozenset[str] | None:
         """Return the scopes that the token lists; None where it does not say."""

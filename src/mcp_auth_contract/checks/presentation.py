@@ -21,8 +21,8 @@ class Presentation:
     """One way to present a token, as edits of an otherwise complete request.
 
     `headers` are added, a value in bytes octet for octet; `replaced` headers take the place of the request's own;
-    `query` is appended to the URL; `member` is a path into the JSON-RPC message and `value` what is put there.
-    `offered` names the place in a report, empty for the Authorization header.
+    `query` is appended to the URL; `member` is a path into the JSON-RPC message and `value` what is put there, an
+    object beside what is there. `offered` names the place in a report, empty for the Authorization header.
     """
 
     headers: tuple[tuple[str, str | bytes], ...] = ()
@@ -43,10 +43,11 @@ class Presentation:
 
 def _set(message: dict[str, object], path: tuple[str, ...], value: object) -> dict[str, object]:
     head, *rest = path
-    if not rest:
-        return {**message, head: value}
-    inner = message.get(head)
-    return {**message, head: _set(inner if isinstance(inner, dict) else {}, tuple(rest), value)}
+    there = message.get(head)
+    inner = there if isinstance(there, dict) else {}
+    if rest:
+        return {**message, head: _set(inner, tuple(rest), value)}
+    return {**message, head: {**inner, **value} if isinstance(value, dict) else value}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,16 @@
-"""Who meets whom: users with records of their own, and the calls by which one is told from the other."""
+"""Principals who meet: owners of records, and the calls by which one is told from the other."""
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
-from mcp_auth_contract.contract import Contract, Operation, satisfies
-from mcp_auth_contract.contract.models import Record, RecordPath
+from mcp_auth_contract.contract import Contract, Operation, operation_of, satisfies
+from mcp_auth_contract.contract.models import Record
 from mcp_auth_contract.model import OperationKind
 
 NO_TWO_OWNERS = "the contract has no two principals who own records that the other one may not read"
 
-
 _MOST = 3
-
-
 _MOST_CALLS = 5
 
 
@@ -75,6 +71,26 @@ def pair(
     return mine, theirs
 
 
+def victims(contract: Contract, caller: str) -> tuple[tuple[Part, Part], ...]:
+    """Return up to two meetings of the caller's call with a victim's: of the same tenant, and of another one.
+
+    A server that believes the user's name alone shows itself by a victim in the caller's own tenant; one that
+    believes the tenant's by a victim in another. Both call the same where that can be, else the caller calls what
+    the victim does.
+    """
+    first, *others = owners(contract, caller) or ("",)
+    home = contract.principals[first].tenant if others else None
+    near = next((name for name in others if contract.principals[name].tenant == home), None)
+    far = next((name for name in others if contract.principals[name].tenant != home), None)
+    met = (pair(contract, first, only=name) for name in (near, far) if name is not None)
+    return tuple(_against(*both) for both in met if both is not None)
+
+
+def _against(mine: tuple[Part, ...], theirs: tuple[Part, ...]) -> tuple[Part, Part]:
+    same = [(one, other) for one in mine for other in theirs if one.operation == other.operation]
+    return min(same, key=lambda both: (not both[1].own, not both[0].own), default=(mine[0], theirs[0]))
+
+
 def _parts(contract: Contract, names: Sequence[str]) -> tuple[tuple[Part, ...], ...]:
     shared = _shared(contract, names)
     each = {name: call for name in names for call in islice(_ways(contract, name, names), 1)}
@@ -97,7 +113,7 @@ def _part(contract: Contract, name: str, call: Operation, among: Sequence[str]) 
     own = frozenset(
         record.canary
         for record in _records(contract, name, among)
-        if any(_operation(contract, path) == call for path in (*record.reads, *record.lists))
+        if any(operation_of(contract, path) == call for path in (*record.reads, *record.lists))
     )
     return Part(name, call, own, foreign_to(contract, name))
 
@@ -113,27 +129,10 @@ def _ways(contract: Contract, owner: str, among: Sequence[str]) -> Iterator[Oper
     records = _records(contract, owner, among)
     for paths in (*(one.reads for one in records), *(one.lists for one in records)):
         for path in paths:
-            call = _operation(contract, path)
+            call = operation_of(contract, path)
             if _may_call(contract, owner, call):
                 yield call
 
 
 def _may_call(contract: Contract, principal: str, call: Operation) -> bool:
     return satisfies(contract, frozenset(contract.principals[principal].scopes), call.scopes)
-
-
-def _operation(contract: Contract, path: RecordPath) -> Operation:
-    """Return the call of a path; the arguments are those of the declaration where the path has none."""
-    match path.kind:
-        case OperationKind.TOOL:
-            tool = next(one for one in contract.tools if one.name == path.name)
-            call = Operation(path.kind, path.name, tool.required_scopes)
-            arguments = tool.arguments if path.arguments is None else path.arguments
-        case OperationKind.PROMPT:
-            prompt = next(one for one in contract.prompts if one.name == path.name)
-            call = Operation(path.kind, path.name, prompt.required_scopes)
-            arguments = prompt.arguments if path.arguments is None else path.arguments
-        case _:
-            resource = contract.resource_for(path.name)
-            return Operation(path.kind, path.name, resource.required_scopes if resource else ())
-    return replace(call, call_arguments=json.dumps(dict(arguments), sort_keys=True, separators=(",", ":")))

@@ -30,7 +30,7 @@ class Probe:
 
     `alone` probes change the server's state; `last` ones look back on the whole run. `exists` says whether a form
     exists for an operation in a revision. Probes of access ask along `ways` of the isolation matrix, None where the
-    check chooses; `writes` says that they write.
+    check chooses; `writes` says that they write. `anonymous` probes can do without a contract and its tokens.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Probe:
     writes: bool = False
     alone: bool = False
     last: bool = False
+    anonymous: bool = False
 
     @property
     def once(self) -> bool:
@@ -86,6 +87,7 @@ def probe(
     writes: bool = False,
     alone: bool = False,
     last: bool = False,
+    anonymous: bool = False,
 ) -> Callable[[Callable[[Q, Context], Awaitable[O]]], Callable[[Q, Context], Awaitable[O]]]:
     """Register a function `ask_NAME` as the probe NAME; its annotations say what it is asked and what it observes."""
 
@@ -107,6 +109,7 @@ def probe(
             writes=writes,
             alone=alone,
             last=last,
+            anonymous=anonymous,
             **optional,
         )
         return ask

@@ -96,11 +96,11 @@ class BypassQuestion(ScopeQuestion):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurfaceQuestion(Question):
-    """What the server lists to a principal with a token of these scopes."""
+    """What the server lists to a principal with a token of these scopes; None for those that the token has."""
 
     revision: Revision
     principal: str
-    scopes: frozenset[str]
+    scopes: frozenset[str] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

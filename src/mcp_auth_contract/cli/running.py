@@ -21,10 +21,10 @@ from mcp_auth_contract.cli.finding import FoundContract, find_contract
 from mcp_auth_contract.cli.outputs import Outputs, demand_writable, save, write
 from mcp_auth_contract.contract import at_url, load_contract
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute import Given, Options, Progress, probe_url, run_contract
+from mcp_auth_contract.execution import Given, Options, Progress, Shard, probe_url, run_contract
 from mcp_auth_contract.model import Fail, Level, Outcome
 from mcp_auth_contract.plan import Case, Selection
-from mcp_auth_contract.runner import Report, Shard, Waiver
+from mcp_auth_contract.reports.model import Report, Waiver
 from mcp_auth_contract.waivers import DEFAULT_NAME, draft_waivers, load_waivers
 
 __all__ = [
@@ -107,7 +107,7 @@ def _waivers(options: RunOptions, found: FoundContract, checks: Sequence[Check])
 
 
 def _draft(report: Report, options: RunOptions, file: Path) -> None:
-    text = draft_waivers(report, by_check=not options.select and not options.deselect and options.shard is None)
+    text = draft_waivers(report, whole=not options.select and not options.deselect and options.shard is None)
     if text is None:
         sys.stderr.write(f"mcp-auth-contract: nothing to waive; {file} was not written\n")
         return

@@ -8,8 +8,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from mcp_auth_contract.contract.consistency import inconsistencies
-from mcp_auth_contract.contract.faults import Fault, contract_error, key_name, nearest, validation_faults
 from mcp_auth_contract.contract.models import Contract, Issuer
+from mcp_auth_contract.contract.problems import (
+    Problem,
+    contract_error,
+    key_name,
+    validation_problems,
+)
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["VARIABLES", "environment_secrets", "resolve", "resolve_issuer", "unknown_variables"]
 
@@ -35,25 +41,19 @@ _SECRET_CHARACTERS = 6
 _Location = tuple[int | str, ...]
 
 
-def _strings(tables: object, location: _Location = ()) -> Iterator[tuple[_Location, str]]:
-    if isinstance(tables, str):
-        yield location, tables
-    elif isinstance(tables, Mapping):
-        for key, value in tables.items():
-            yield from _strings(value, (*location, str(key)))
-    elif isinstance(tables, list | tuple):
-        for number, value in enumerate(tables):
-            yield from _strings(value, (*location, number))
-
-
-def _keys(tables: object, location: _Location = ()) -> Iterator[_Location]:
+def _walk(tables: object, location: _Location = ()) -> Iterator[tuple[_Location, object]]:
+    """Yield the tables, and everything in them, each with its place."""
+    yield location, tables
     if isinstance(tables, Mapping):
         for key, value in tables.items():
-            yield (*location, str(key))
-            yield from _keys(value, (*location, str(key)))
+            yield from _walk(value, (*location, str(key)))
     elif isinstance(tables, list | tuple):
         for number, value in enumerate(tables):
-            yield from _keys(value, (*location, number))
+            yield from _walk(value, (*location, number))
+
+
+def _strings(tables: object) -> Iterator[tuple[_Location, str]]:
+    return ((location, value) for location, value in _walk(tables) if isinstance(value, str))
 
 
 def _names(text: str) -> Iterator[str]:
@@ -62,32 +62,33 @@ def _names(text: str) -> Iterator[str]:
             yield found[1]
 
 
-def unknown_variables(tables: Mapping[str, Any]) -> list[Fault]:
-    """Return a fault for each variable that does not exist, has no value where it stands, or is not closed."""
-    faults = [
-        Fault(key_name(location, tables), "a variable in the name of a key is not replaced", "write the name itself")
-        for location in _keys(tables)
-        if any(_names(str(location[-1])))
+def unknown_variables(tables: Mapping[str, Any]) -> list[Problem]:
+    """Return a problem for each variable that does not exist, has no value where it stands, or is not closed."""
+    problems = [
+        Problem(key_name(location, tables), "a variable in the name of a key is not replaced", "write the name itself")
+        for location, _ in _walk(tables)
+        if location and any(_names(str(location[-1])))
     ]
     for location, text in _strings(tables):
         key = key_name(location, tables)
         if "${" in _VARIABLE.sub(" ", text):
-            faults.append(
-                Fault(key, 'a "${" without its "}"', 'close it, or write "$${" for the characters themselves')
+            problems.append(
+                Problem(key, 'a "${" without its "}"', 'close it, or write "$${" for the characters themselves')
             )
         for name in _names(text):
             if name not in VARIABLES and not _ENV_NAME.fullmatch(name):
-                faults.append(Fault(key, f'unknown variable "${{{name}}}"', _known_variable(name)))
+                problems.append(Problem(key, f'unknown variable "${{{name}}}"', _known_variable(name)))
             elif _is_read_too_early(location, name):
-                faults.append(Fault(key, f'"${{{name}}}" has no value yet here', "write it out, or use ${env:NAME}"))
-    return faults
+                problems.append(
+                    Problem(key, f'"${{{name}}}" has no value yet here', "write it out, or use ${env:NAME}")
+                )
+    return problems
 
 
 def _known_variable(name: str) -> str:
     if re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
         return f'did you mean "${{env:{name}}}"?'
-    alike = nearest(name, VARIABLES)
-    return f'did you mean "${{{alike}}}"?' if alike else f"known are {', '.join(VARIABLES)} and env:NAME"
+    return suggest(name, VARIABLES, f"known are {', '.join(VARIABLES)} and env:NAME", "${{{}}}")
 
 
 def _is_read_too_early(location: _Location, name: str) -> bool:
@@ -120,7 +121,7 @@ def resolve(contract: Contract, values: Mapping[str, str], environ: Mapping[str,
     try:
         resolved = Contract.model_validate(replaced, context={"resolved": True})
     except ValidationError as error:
-        raise contract_error(contract.label, validation_faults(error, raw)) from None
+        raise contract_error(contract.label, validation_problems(error, raw)) from None
     if wrong := inconsistencies(resolved, resolved=True):
         raise contract_error(contract.label, map(kept_back.instead, wrong))
     return _anchored(resolved.model_copy(update={"provider": contract.provider}).located(contract.source))
@@ -136,15 +137,15 @@ def resolve_issuer(contract: Contract, values: Mapping[str, str], environ: Mappi
     try:
         issuer = Issuer.model_validate(replaced["issuer"], context={"resolved": True})
     except ValidationError as error:
-        faults = validation_faults(error, raw, ("issuer",))
-        raise contract_error(contract.label, faults) from None
+        problems = validation_problems(error, raw, ("issuer",))
+        raise contract_error(contract.label, problems) from None
     return _anchored_issuer(issuer, contract.folder)
 
 
 def _replaced(
     contract: Contract, raw: Mapping[str, Any], values: Mapping[str, str], environ: Mapping[str, str]
 ) -> dict[str, Any]:
-    faults: list[Fault] = []
+    problems: list[Problem] = []
 
     def value_of(name: str, location: _Location) -> str:
         env = _ENV_NAME.fullmatch(name)
@@ -152,13 +153,13 @@ def _replaced(
         if known is None:
             what = f"the environment variable {env[1]} is not set" if env else f'"${{{name}}}" has no value here'
             repair = f"set {env[1]}" if env else "remove it"
-            faults.append(Fault(key_name(location, raw), what, repair))
+            problems.append(Problem(key_name(location, raw), what, repair))
             return ""
         return known
 
     replaced: dict[str, Any] = _replace(raw, (), value_of)
-    if faults:
-        raise contract_error(contract.label, faults)
+    if problems:
+        raise contract_error(contract.label, problems)
     return replaced
 
 
@@ -176,7 +177,7 @@ def _replace(tables: Any, location: _Location, value_of: Callable[[str, _Locatio
 
 
 class _Written:
-    """Says a fault of a resolved contract in the words of the file, so that it shows no value of the environment."""
+    """Says a problem of a resolved contract in the words of the file, so that it shows no value of the environment."""
 
     def __init__(self, raw: Mapping[str, Any], replaced: Mapping[str, Any], environ: Mapping[str, str]) -> None:
         self._words: dict[str, str] = {}
@@ -188,9 +189,9 @@ class _Written:
         longest_first = sorted(self._words, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(_alone, longest_first)) or "(?!)")
 
-    def instead(self, fault: Fault) -> Fault:
-        value = None if fault.value is None else self._text(fault.value)
-        return Fault(self._text(fault.key), self._text(fault.what), self._text(fault.repair), value)
+    def instead(self, problem: Problem) -> Problem:
+        value = None if problem.value is None else self._text(problem.value)
+        return Problem(self._text(problem.key), self._text(problem.what), self._text(problem.repair), value)
 
     def _text(self, text: str) -> str:
         return self._pattern.sub(lambda found: self._words[found[0]], text)

@@ -17,7 +17,7 @@ from mcp_auth_contract.contract.fields import (
     Scope,
     Table,
     Text,
-    fault,
+    problem,
 )
 from mcp_auth_contract.contract.server import Audit, Claims, Issuer, Policy, Provider, Target
 from mcp_auth_contract.contract.templates import matches
@@ -143,9 +143,9 @@ class RecordPath(Table):
     @model_validator(mode="after")
     def _one_way(self) -> "RecordPath":
         if sum(way is not None for way in (self.tool, self.resource, self.prompt)) != 1:
-            raise fault("needs exactly one of tool, resource and prompt", "write one entry for each")
+            raise problem("needs exactly one of tool, resource and prompt", "write one entry for each")
         if self.resource is not None and self.arguments is not None:
-            raise fault("a resource takes no arguments", "put them into the URI")
+            raise problem("a resource takes no arguments", "put them into the URI")
         return self
 
 

@@ -27,8 +27,8 @@ from mcp_auth_contract.contract.fields import (
     Table,
     Text,
     Uri,
-    fault,
     is_resolved,
+    problem,
 )
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth import is_loopback_url
@@ -94,27 +94,27 @@ class Target(Table):
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> "Target":
         if self.url is None and self.app is None:
-            raise fault("needs url or app", 'write url = "http://127.0.0.1:8000/mcp"')
+            raise problem("needs url or app", 'write url = "http://127.0.0.1:8000/mcp"')
         if self.app is not None and self.start is not None:
-            raise fault("app runs in process, so start has nothing to do", "remove app or start", at="start")
+            raise problem("app runs in process, so start has nothing to do", "remove app or start", at="start")
         if self.app is not None and self.ready is not None:
-            raise fault("app runs in process, so there is nothing to wait for", "remove ready", at="ready")
+            raise problem("app runs in process, so there is nothing to wait for", "remove ready", at="ready")
         if self.app is None and self.path is not None:
-            raise fault("belongs to app", "put the path into url", at="path")
+            raise problem("belongs to app", "put the path into url", at="path")
         if self.url is not None and self.path is not None:
-            raise fault("url has a path already", "put the path into url", at="path")
+            raise problem("url has a path already", "put the path into url", at="path")
         if self.app is not None and self.wants_free_port:
-            raise fault("app runs in process and picks no port", "write the port", at="url")
+            raise problem("app runs in process and picks no port", "write the port", at="url")
         if self.wants_free_port:
             self._free_port_is_told(resolved=is_resolved(info))
         for key, url in (("ready", self.ready), ("resource", self.resource)):
             if url is not None and _PORT_0.match(url):
-                raise fault("port 0 is no port to reach", "write ${target.port} in its place", at=key)
+                raise problem("port 0 is no port to reach", "write ${target.port} in its place", at=key)
         if not self.authorized and self.app is None:  # nothing in process is sent to anybody
             for key, url in (("url", self.url), ("ready", self.ready)):
                 place = (url or _APP_ORIGIN).replace("${target.port}", "0")
                 if (is_resolved(info) or "${" not in place) and not is_loopback_url(place):
-                    raise fault(
+                    raise problem(
                         "the host is not this machine and authorized is not set",
                         "add authorized = true if you may test this server",
                         at=key,
@@ -123,14 +123,14 @@ class Target(Table):
 
     def _free_port_is_told(self, *, resolved: bool) -> None:
         if resolved:
-            raise fault("port 0 although no port was picked", "write the port", at="url")
+            raise problem("port 0 although no port was picked", "write the port", at="url")
         if self.start is None:
-            raise fault(
+            raise problem(
                 "picks a free port, but no start command listens there", "add start or write the port", at="url"
             )
         told = " ".join((*self.start, *self.env.values()))
         if not re.search(r"\$\{target\.(?:port|url|resource)\}", told):
-            raise fault(
+            raise problem(
                 "picks a free port that the server is not told", "pass ${target.port} in start or env", at="url"
             )
 
@@ -156,15 +156,15 @@ class Issuer(Table):
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> "Issuer":
         if self.bind in ("0.0.0.0", "::") and self.public_url is None:  # noqa: S104  compared, not bound
-            raise fault("every address is no URL", "add public_url, the URL the server will use", at="bind")
+            raise problem("every address is no URL", "add public_url, the URL the server will use", at="bind")
         if self.public_url is not None and (is_resolved(info) or "${" not in self.public_url):
             parts = urlsplit(self.public_url)
             if parts.query or self.public_url.endswith("?"):
-                raise fault("has a query (RFC 8414 section 2)", 'remove the part from "?" on', at="public_url")
+                raise problem("has a query (RFC 8414 section 2)", 'remove the part from "?" on', at="public_url")
             if _PORT_0.match(self.public_url):
-                raise fault("port 0 is no port to reach", "write the port, and issuer.port too", at="public_url")
+                raise problem("port 0 is no port to reach", "write the port, and issuer.port too", at="public_url")
             if (parts.scheme == "https") != self.tls and is_loopback_url(self.public_url):
-                raise fault("says another scheme than tls does", "change one of them", at="public_url")
+                raise problem("says another scheme than tls does", "change one of them", at="public_url")
         return self
 
 
@@ -236,7 +236,7 @@ class Provider(Table):
     @model_validator(mode="after")
     def _secret_from_environment(self, info: ValidationInfo) -> "Provider":
         if self.client_secret is not None and not is_resolved(info) and "${env:" not in self.client_secret:
-            raise fault(
+            raise problem(
                 "written in the file", 'take it from the environment: "${env:CLIENT_SECRET}"', at="client_secret"
             )
         return self

@@ -16,10 +16,20 @@ from mcp_auth_contract.wire.mcp import (
 from mcp_auth_contract.wire.origin import KitFault, resolve_host
 from mcp_auth_contract.wire.redaction import Redactor
 from mcp_auth_contract.wire.request import HeaderPair, Request
-from mcp_auth_contract.wire.session import Conversation, Detected, Handshake, Listing, detect_revisions, list_all
+from mcp_auth_contract.wire.session import (
+    LISTS,
+    Conversation,
+    Detected,
+    Handshake,
+    Listing,
+    ListKind,
+    detect_revisions,
+    list_all,
+)
 
 __all__ = [
     "ACCEPT",
+    "LISTS",
     "AsgiApp",
     "Call",
     "Conversation",
@@ -31,6 +41,7 @@ __all__ = [
     "HttpDoor",
     "InsideTransport",
     "KitFault",
+    "ListKind",
     "Listing",
     "Message",
     "Redactor",

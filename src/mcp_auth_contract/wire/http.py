@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import httpx
 
-from mcp_auth_contract.clock import stopwatch
 from mcp_auth_contract.answers import Answer, TransportFailure
+from mcp_auth_contract.clock import stopwatch
 from mcp_auth_contract.wire.connections import FAILURES, Connections, trouble_of
 from mcp_auth_contract.wire.conversation import Attempt, Received
 from mcp_auth_contract.wire.evidence import Evidence, Exchange

@@ -6,15 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcp_auth_contract.answers import Accepted, Answer, Reading, read
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.answers import Accepted, Reading, read
-from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.wire.conversation import Received
 from mcp_auth_contract.wire.http import HttpDoor
 from mcp_auth_contract.wire.mcp import ACCEPT, Call, Message, initialize, notification, read_headers, request
 from mcp_auth_contract.wire.request import HeaderPair, Request
 
-__all__ = ["Conversation", "Detected", "Handshake", "Listing", "detect_revisions", "handshake_of", "list_all"]
+__all__ = [
+    "LISTS",
+    "Conversation",
+    "Detected",
+    "Handshake",
+    "ListKind",
+    "Listing",
+    "detect_revisions",
+    "handshake_of",
+    "list_all",
+]
 
 _MODERN_ERRORS = frozenset({-32020, -32021, -32022})
 _MOST_PAGES = 50
@@ -185,6 +194,24 @@ def _parts(answer: Answer) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
+class ListKind:
+    """One kind of list: the method, the member of the result that holds it, and what tells its entries apart."""
+
+    method: str
+    member: str
+    key: str
+
+
+LISTS: Mapping[str, ListKind] = {
+    "tools": ListKind("tools/list", "tools", "name"),
+    "resources": ListKind("resources/list", "resources", "uri"),
+    "templates": ListKind("resources/templates/list", "resourceTemplates", "uriTemplate"),
+    "prompts": ListKind("prompts/list", "prompts", "name"),
+}
+"""Every kind of list that a server may have."""
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """A paginated list, as far as the server gave it. `complete` is False when it was refused or did not end."""
 
@@ -196,11 +223,12 @@ class Listing:
 async def list_all(
     conversation: Conversation,
     revision: Revision,
-    method: str,
-    member: str,
+    kind: ListKind,
     credentials: Sequence[HeaderPair] = (),
     *,
     session: str | None = None,
+    fresh: bool = False,
+    note: str = "",
 ) -> Listing:
     """Return every entry of a paginated list. A cursor that comes twice, or fifty pages, end it unfinished."""
     entries: list[Mapping[str, Any]] = []
@@ -208,11 +236,11 @@ async def list_all(
     seen: set[str] = set()
     params: dict[str, Any] = {}
     while True:
-        message = request(revision, Call(method, params), next(conversation.ids), session=session)
-        received = await conversation.receive(message, credentials)
+        message = request(revision, Call(kind.method, params), next(conversation.ids), session=session)
+        received = await conversation.receive(message, credentials, note=note, fresh=fresh)
         answers.append(received.answer)
         result, _ = _parts(received.answer)
-        listed = result.get(member)
+        listed = result.get(kind.member)
         if isinstance(listed, list):
             entries += [entry for entry in listed if isinstance(entry, dict)]
         # A cursor goes back as it came, even where it looks like a token.

@@ -3,17 +3,19 @@
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from mcp_auth_contract.checks.vocabulary import WORDS
 
 from mcp_auth_contract.catalogue import Check, load_builtin
-from mcp_auth_contract.citations import CITATIONS, Citation
+from mcp_auth_contract.checks.registry import CARRIERS, JUDGES, PROBES
+from mcp_auth_contract.citations import CITATIONS, Citation, read_citations
 from mcp_auth_contract.datafiles import data_folder
-from mcp_auth_contract.checks.registry import JUDGES
+from mcp_auth_contract.errors import ContractError
 from mcp_auth_contract.model import Level, Revision
-from mcp_auth_contract.checks.vocabulary import CARRIERS, PROBES, WORDS
 
 FILES = (
     "prm",
@@ -171,6 +173,26 @@ def test_a_label_reads_as_prose() -> None:
     assert CITATIONS["rfc9728-3.3"].label == "RFC 9728 §3.3"
     mcp = CITATIONS["mcp-2025-11-25-authorization#token-handling"]
     assert mcp.label == "MCP 2025-11-25 authorization, Token Handling"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("[rfc.9728", "citations.toml: "),
+        ("[rcf.9728]\n3 = 'x'", "rcf: "),
+        ("[rfc.9728]\n3 = 4", "rfc.9728.3: "),
+        ("[draft.d]\ndocument = 'D'\nurl = 'https://d'", "draft.d.sections: "),
+        ("[[page]]\nkey = 'k'\ndocument = 'D'\ntitel = 'T'\nurl = 'https://d'", "page.0.title: "),
+        ("[mcp.pages]\n[mcp.headings.2025-11-25]\ntools = ['T']", "mcp.headings.2025-11-25.tools: no such page"),
+        ("[rfc.1]\n2 = 'T'\n[[page]]\nkey = 'rfc1-2'\ndocument = 'D'\ntitle = 'T'\nurl = 'u'", "rfc1-2: used twice"),
+    ],
+)
+def test_a_fault_in_the_file_is_told_with_its_place(tmp_path: Path, text: str, place: str) -> None:
+    file = tmp_path / "citations.toml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(ContractError, match=r"\Acitations\.toml: ") as refused:
+        read_citations(file)
+    assert place in str(refused.value)
 
 
 def test_a_check_for_some_revisions_cites_no_mcp_text_of_others(checks: tuple[Check, ...]) -> None:

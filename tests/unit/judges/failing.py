@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tests.unit.checks.leaks.leak_literals import FAILING_RUNS
+from tests.unit.checks.sessions.session_literals import FAILING_SESSIONS
+from tests.unit.checks.tool_challenges.tool_literals import FAILING_IN_RESULTS
 from tests.unit.judges import handle_literals as handles
 from tests.unit.judges import isolation_literals as isolation
 from tests.unit.judges.identity_literals import FAILING_IDENTITY
-from tests.unit.checks.leaks.leak_literals import FAILING_RUNS
 from tests.unit.judges.literals import (
     ENDPOINT,
     GONE,
@@ -36,19 +38,16 @@ from tests.unit.judges.literals import (
     servers,
 )
 from tests.unit.judges.scope_literals import FAILING_SCOPES
-from tests.unit.checks.sessions.session_literals import FAILING_SESSIONS
 from tests.unit.judges.timeline_literals import leeway, timeline
-from tests.unit.checks.tool_challenges.tool_literals import FAILING_IN_RESULTS
 
-from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.model import Revision
-from mcp_auth_contract.answers import Accepted, Refusal, Refused
-from mcp_auth_contract.answers import Attempt
-from mcp_auth_contract.checks.tokens.observation import Heard
+from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
 from mcp_auth_contract.checks.discovery.observation import Location
-from mcp_auth_contract.checks.transport.observation import ParityObserved
+from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
 from mcp_auth_contract.checks.time_and_keys.observation import TimelineObserved
+from mcp_auth_contract.checks.tokens.observation import Heard
+from mcp_auth_contract.checks.transport.observation import ParityObserved
+from mcp_auth_contract.model import Revision
 
 __all__ = ["FAILING"]
 

@@ -6,7 +6,12 @@ from tests.unit.judges.isolation_literals import ALICE, OWN, asked
 from tests.unit.judges.literals import result, rpc_error, tool_error
 
 from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.checks.handles.observation import HandleObserved, OwnStateObserved, RequestStateObserved, TaskObserved
+from mcp_auth_contract.checks.handles.observation import (
+    HandleObserved,
+    OwnStateObserved,
+    RequestStateObserved,
+    TaskObserved,
+)
 
 ASKED = result(resultType="input_required", requestState="s")
 WORKING = result(taskId="t", status="working")

@@ -5,10 +5,8 @@ from typing import Any
 
 from tests.unit.judges.literals import answer, result
 
-from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.answers import Attempt
+from mcp_auth_contract.answers import Answer, Attempt, read
 from mcp_auth_contract.checks.identity.observation import CallerCall, IdentityObserved, Listed, ListingsObserved
-from mcp_auth_contract.answers import read
 
 __all__ = [
     "ALICE",

@@ -2,9 +2,16 @@
 
 from tests.unit.judges.literals import result, tool_error
 
-from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.checks.isolation.observation import Asked, AuditObserved, Canary, CursorObserved, MissingObserved, RecordObserved, WriteObserved
-from mcp_auth_contract.answers import read
+from mcp_auth_contract.answers import Answer, read
+from mcp_auth_contract.checks.isolation.observation import (
+    Asked,
+    AuditObserved,
+    Canary,
+    CursorObserved,
+    MissingObserved,
+    RecordObserved,
+    WriteObserved,
+)
 
 ALICE = Canary("INV-1 of alice", "alice-t1-INV-1-7f3a")
 CAROL = Canary("INV-1 of carol", "carol-t2-INV-1-c04e")

@@ -4,16 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_auth_contract.checks.registry import JUDGES
-from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.model import Revision, Verdict
-from mcp_auth_contract.answers import Answer, TransportFailure
-from mcp_auth_contract.answers import Attempt
+from mcp_auth_contract.answers import Answer, Attempt, TransportFailure, read
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServer, AuthorizationServersObserved
-from mcp_auth_contract.checks.tokens.observation import CallObserved, TokenShown
 from mcp_auth_contract.checks.discovery.observation import Document, Location, ResourceMetadataObserved
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.registry import JUDGES
+from mcp_auth_contract.checks.tokens.observation import CallObserved, TokenShown
 from mcp_auth_contract.checks.transport.observation import EndpointObserved, PreflightObserved
-from mcp_auth_contract.answers import read
+from mcp_auth_contract.model import Revision, Verdict
 
 ENDPOINT = "https://mcp.example.com/mcp"
 PATH_URL = "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"

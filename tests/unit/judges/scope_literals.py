@@ -2,10 +2,8 @@
 
 from tests.unit.judges.literals import answer, facts, result
 
-from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.answers import Attempt
+from mcp_auth_contract.answers import Answer, Attempt, read
 from mcp_auth_contract.checks.scopes.observation import BypassObserved, Round, RoundsObserved, Surface, SurfaceObserved
-from mcp_auth_contract.answers import read
 
 READ, WRITE = "invoices:read", "invoices:write"
 BOTH = facts(needed=frozenset({READ, WRITE}))

@@ -5,8 +5,8 @@ from tests.unit.judges.handle_literals import ASKED, CANCELLED, WORKING, handle,
 from tests.unit.judges.isolation_literals import ALICE, OWN
 from tests.unit.judges.literals import answer, judged, result, rpc_error, tool_error
 
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 
 REFUSALS = [answer(403), answer(404), tool_error(), rpc_error()]
 SILENT = [answer(503), answer(401, "Bearer"), answer(403, 'Bearer error="insufficient_scope"')]

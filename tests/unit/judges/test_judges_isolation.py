@@ -6,8 +6,8 @@ import pytest
 from tests.unit.judges.isolation_literals import ALICE, FOREIGN, NOTHING, OWN, audit, cursor, missing, record, write
 from tests.unit.judges.literals import answer, event_stream, judged, login_redirect, result, rpc_error, tool_error
 
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 
 WEAK = 'Bearer error="insufficient_scope", scope="invoices:read"'
 REFUSALS = [

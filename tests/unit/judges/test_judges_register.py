@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.checks.leaks.leak_literals import SOUND_RUN, SOUND_UPSTREAM
+from tests.unit.checks.sessions.session_literals import SOUND_SESSIONS
+from tests.unit.checks.tool_challenges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 from tests.unit.judges import handle_literals as handles
 from tests.unit.judges import isolation_literals as isolation
 from tests.unit.judges.failing import FAILING
 from tests.unit.judges.identity_literals import SOUND_IDENTITY, SOUND_LISTS
-from tests.unit.checks.leaks.leak_literals import SOUND_RUN, SOUND_UPSTREAM
 from tests.unit.judges.literals import (
     ORIGIN,
     POINTER,
@@ -25,26 +27,34 @@ from tests.unit.judges.literals import (
     servers,
 )
 from tests.unit.judges.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
-from tests.unit.checks.sessions.session_literals import SOUND_SESSIONS
 from tests.unit.judges.timeline_literals import introspected, leeway
-from tests.unit.checks.tool_challenges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 
-from mcp_auth_contract.checks.registry import JUDGES
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
-from mcp_auth_contract.answers import Accepted, Refusal, Refused
-from mcp_auth_contract.answers import Attempt
-from mcp_auth_contract.checks.isolation.observation import AuditObserved, CursorObserved, MissingObserved, RecordObserved, WriteObserved
+from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServersObserved
-from mcp_auth_contract.checks.scopes.observation import BypassObserved, RoundsObserved, SurfaceObserved
-from mcp_auth_contract.checks.tokens.observation import CallObserved, Heard
-from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
-from mcp_auth_contract.checks.leaks.observation import ExchangesObserved, UpstreamObserved
-from mcp_auth_contract.checks.handles.observation import HandleObserved, OwnStateObserved, RequestStateObserved, TaskObserved
-from mcp_auth_contract.checks.identity.observation import IdentityObserved, ListingsObserved
-from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, TimelineObserved
 from mcp_auth_contract.checks.discovery.observation import ResourceMetadataObserved
+from mcp_auth_contract.checks.handles.observation import (
+    HandleObserved,
+    OwnStateObserved,
+    RequestStateObserved,
+    TaskObserved,
+)
+from mcp_auth_contract.checks.identity.observation import IdentityObserved, ListingsObserved
+from mcp_auth_contract.checks.isolation.observation import (
+    AuditObserved,
+    CursorObserved,
+    MissingObserved,
+    RecordObserved,
+    WriteObserved,
+)
+from mcp_auth_contract.checks.leaks.observation import ExchangesObserved, UpstreamObserved
+from mcp_auth_contract.checks.registry import JUDGES
+from mcp_auth_contract.checks.scopes.observation import BypassObserved, RoundsObserved, SurfaceObserved
 from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
+from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, TimelineObserved
+from mcp_auth_contract.checks.tokens.observation import CallObserved, Heard
 from mcp_auth_contract.checks.tool_challenges.observation import ToolPointersObserved, ToolSchemesObserved
+from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
 
 BEARER = f'Bearer error="invalid_token", scope="invoices:read", {POINTER}'
 WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'

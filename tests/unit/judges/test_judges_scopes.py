@@ -4,9 +4,9 @@ import pytest
 from tests.unit.judges.literals import answer, call, facts, judged, result, rpc_error, tool_error
 from tests.unit.judges.scope_literals import BOTH, EVERYTHING, READ, WRITE, bypass, rounds, surface, weak
 
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
-from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.checks.scopes.observation import challenge_scopes
+from mcp_auth_contract.checks.tokens.observation import CallObserved
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 
 ROUNDS = ("rounds_complete", "rounds_consistent", "rounds_satisfiable", "rounds_single")
 WIDER = facts(

@@ -6,9 +6,9 @@ import pytest
 from tests.unit.judges.literals import POINTER, answer, call, judged, result
 from tests.unit.judges.timeline_literals import leeway, timeline
 
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
-from mcp_auth_contract.checks.tokens.observation import Heard
 from mcp_auth_contract.answers import TransportFailure
+from mcp_auth_contract.checks.tokens.observation import Heard
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 
 REFUSED = answer(401, f"Bearer {POINTER}")
 BROKEN = answer(500)

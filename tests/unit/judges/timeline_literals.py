@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.answers import Attempt
+from mcp_auth_contract.answers import Answer, Attempt, read
 from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, LeewayProbe, Step, TimelineObserved
-from mcp_auth_contract.answers import read
 
 __all__ = ["introspected", "leeway", "timeline"]
 

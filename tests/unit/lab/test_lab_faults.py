@@ -3,7 +3,6 @@
 import base64
 import hmac
 import json
-import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from http.client import HTTPConnection
@@ -16,8 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt.algorithms import RSAAlgorithm
 
 from mcp_auth_contract.asgi import serve_in_thread
-from mcp_auth_contract.datafiles import data_folder
-from mcp_auth_contract.lab.faults import FAULTS, claims, doors, presentation, scopes, signatures
+from mcp_auth_contract_lab.faults import FAULTS, claims, endpoint, presentation, scopes, signatures
 
 CANARY = "alice-t1-INV-1-7f3a"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}
@@ -383,18 +381,10 @@ def test_a_fault_leaves_the_rest_alone(make_lab, keys, name):
 def test_every_fault_of_the_gate_and_of_validation_has_been_seen_to_show():
     """The other faults show in whole runs, tests/lab/test_faults.py."""
     assert set(SEEN) == {
-        fault.name for room in (claims, doors, presentation, scopes, signatures) for fault in room.FAULTS
+        fault.name for room in (claims, endpoint, presentation, scopes, signatures) for fault in room.FAULTS
     }
 
 
 def test_faults_have_distinct_names_and_one_sentence_each():
     assert all(name == fault.name for name, fault in FAULTS.items())
     assert all(fault.summary.endswith(".") and len(fault.summary) < 100 for fault in FAULTS.values())
-
-
-def test_faults_name_checks_that_exist():
-    known = set()
-    for file in data_folder("scenarios").glob("catalogue/*.toml"):
-        known |= {check["id"] for check in tomllib.loads(file.read_text("utf-8"))["check"]}
-    unknown = {one for fault in FAULTS.values() for one in fault.breaks} - known
-    assert unknown == set()

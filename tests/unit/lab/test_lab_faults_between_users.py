@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from mcp_auth_contract.lab.faults import FAULTS, identity, remembered
+from mcp_auth_contract_lab.faults import FAULTS, identity, remembered
 
 ALICE, BOB, CAROL = "alice-t1-INV-1-7f3a", "bob-t1-INV-2-91bd", "carol-t2-INV-1-c04e"
 FIRST, SECOND = {"invoice_id": "INV-1"}, {"invoice_id": "INV-2"}

@@ -6,9 +6,9 @@ import time
 import pytest
 
 from mcp_auth_contract.issuer.listening import self_signed
-from mcp_auth_contract.lab.faults import FAULTS, algorithms, encryption, extensions, selection
-from mcp_auth_contract.lab.fetching import Reply
 from mcp_auth_contract.tokens import Algorithm, Identity, Role, TokenProfile, good_token, mint_case, published_key
+from mcp_auth_contract_lab.faults import FAULTS, algorithms, encryption, extensions, selection
+from mcp_auth_contract_lab.fetching import Reply
 
 CANARY = "alice-t1-INV-1-7f3a"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}

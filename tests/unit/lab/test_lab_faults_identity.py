@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mcp_auth_contract.lab.faults import FAULTS, scope_syntax, sender, subjects
+from mcp_auth_contract_lab.faults import FAULTS, scope_syntax, sender, subjects
 
 CANARY = "alice-t1-INV-1-7f3a"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}

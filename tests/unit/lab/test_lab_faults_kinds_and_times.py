@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcp_auth_contract.lab.faults import FAULTS, audiences, issuers, kinds, times
+from mcp_auth_contract_lab.faults import FAULTS, audiences, issuers, kinds, times
 
 ISSUER = "https://issuer.test"
 RESOURCE = "https://mcp.test/mcp"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcp_auth_contract.lab.faults import FAULTS, json_texts, serialization
+from mcp_auth_contract_lab.faults import FAULTS, json_texts, serialization
 
 CANARY = "alice-t1-INV-1-7f3a"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}

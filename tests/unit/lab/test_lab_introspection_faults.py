@@ -4,10 +4,10 @@ import httpx
 import pytest
 
 from mcp_auth_contract.issuer import BEHAVIOURS, Behaviour, BehaviourName, ClientAuthentication, IntrospectionAnswer
-from mcp_auth_contract.lab import fetching
-from mcp_auth_contract.lab.faults import introspection
-from mcp_auth_contract.lab.faults.introspection import FAULTS
-from mcp_auth_contract.lab.variants import Variant
+from mcp_auth_contract_lab import fetching
+from mcp_auth_contract_lab.faults import introspection
+from mcp_auth_contract_lab.faults.introspection import FAULTS
+from mcp_auth_contract_lab.profile import Profile
 
 CANARY = "alice-t1-INV-1-7f3a"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}
@@ -146,7 +146,7 @@ def make_room(make_lab, issuer, moving, keys, monkeypatch):
     def make(fault=None):
         issuer.control.restore()
         return Room(
-            make_lab(Variant.OPAQUE, fault=fault, issuer=issuer.url, keys=None, clock=moving), issuer, moving, keys
+            make_lab(Profile.OPAQUE, fault=fault, issuer=issuer.url, keys=None, clock=moving), issuer, moving, keys
         )
 
     return make

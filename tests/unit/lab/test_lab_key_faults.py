@@ -14,9 +14,9 @@ from jwt.utils import base64url_encode
 
 from mcp_auth_contract.issuer import BEHAVIOURS, Behaviour, BehaviourName
 from mcp_auth_contract.issuer.odd_keys import OddKey, odd_key, symmetric_secret, weak_key
-from mcp_auth_contract.lab import fetching
-from mcp_auth_contract.lab.faults import FAULTS as REGISTERED
-from mcp_auth_contract.lab.faults.keys import FAULTS
+from mcp_auth_contract_lab import fetching
+from mcp_auth_contract_lab.faults import FAULTS as REGISTERED
+from mcp_auth_contract_lab.faults.keys import FAULTS
 
 CANARY = "alice-t1-INV-1-7f3a"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}
@@ -116,10 +116,10 @@ def server_error(room):
 
 
 def blocked(room):
-    """A known key waits for the fetch that an unknown one has caused."""
+    """A known key waits for the fetch that an unknown one has caused, which the sample server gives up after seconds."""
     room.warm()
     room.moving.now += 20
-    room.control.behave(Behaviour(delay=0.3))
+    room.control.behave(Behaviour(hang=True))
     room.mark = room.issuer.mark()
 
     async def send(token):
@@ -134,6 +134,7 @@ def blocked(room):
             await asyncio.sleep(0)
         assert (await send(room.token())).status_code == 400
         waited = unknown.done()
+        room.control.restore()
         assert (await unknown).status_code == 401
         return waited
 

@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from mcp_auth_contract.lab.jwks import KeySet, fetch_jwks, objects_only, usable
-from mcp_auth_contract.lab.keyring import SOUND, KeySource
-from mcp_auth_contract.lab.refusal import KeysUnavailable
-from mcp_auth_contract.lab.settings import LabSettings
+from mcp_auth_contract_lab.jwks import KeySet, fetch_jwks, objects_only, usable
+from mcp_auth_contract_lab.keyring import SOUND, KeySource
+from mcp_auth_contract_lab.refusal import KeysUnavailable
+from mcp_auth_contract_lab.settings import LabSettings
 
 
 class Time:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from mcp_auth_contract.checks.identity.overrides import OVERRIDES, Override, victims
+from mcp_auth_contract.checks.principals import foreign_to, meeting, owners, pair
 from mcp_auth_contract.contract import Contract, read_contract
 from mcp_auth_contract.datafiles import data_folder
-from mcp_auth_contract.checks.principals import foreign_to, meeting, owners, pair
-from mcp_auth_contract.checks.identity.overrides import OVERRIDES, Override, victims
 
 SAMPLE = (data_folder("scenarios") / "contracts" / "sample.toml").read_text("utf-8")
 HEAD, TAIL = SAMPLE.index("[[records]]"), SAMPLE.index("[[cursors]]")

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from mcp_auth_contract.contract import Contract, Ways, accesses, read_contract
-from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.isolation import writes as isolation_writes
 from mcp_auth_contract.checks.isolation.probe import forbidden, pointed, record_of
+from mcp_auth_contract.contract import Contract, Ways, accesses, read_contract
+from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.wire.conversation import Received
 
 SAMPLE = (data_folder("scenarios") / "contracts" / "sample.toml").read_text("utf-8")

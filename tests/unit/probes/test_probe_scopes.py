@@ -4,13 +4,13 @@ import gc
 from pathlib import Path
 
 import pytest
+from mcp_auth_contract.checks.scopes.bypass_words import BYPASSES, DECOYS, bypass_asks
 
+from mcp_auth_contract.checks.scopes.bypasses import _honoured
+from mcp_auth_contract.checks.scopes.probe import _compared
 from mcp_auth_contract.contract import implying, operations, principal_for, read_contract
 from mcp_auth_contract.contract.operations import _DERIVED
 from mcp_auth_contract.model import OperationKind, Revision
-from mcp_auth_contract.checks.scopes.bypass_words import BYPASSES, DECOYS, bypass_asks
-from mcp_auth_contract.checks.scopes.bypasses import _honoured
-from mcp_auth_contract.checks.scopes.probe import _compared
 
 TEXT = """
 [target]

@@ -14,7 +14,7 @@ _MOST_SERVERS = 10
 _VERSIONED = (("MCP-Protocol-Version", "2025-11-25"),)
 
 
-@probe("What do the listed authorization servers publish?")
+@probe("What do the listed authorization servers publish?", anonymous=True)
 async def ask_authorization_servers(question: Question, context: Context) -> AuthorizationServersObserved:
     """Look up every authorization server that the resource's metadata lists."""
     value = (await ask_resource_metadata(question, context)).value or {}

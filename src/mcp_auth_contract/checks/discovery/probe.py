@@ -25,7 +25,7 @@ _ACCEPTS = (
 )
 
 
-@probe("Where is the protected-resource metadata, and what does it say?")
+@probe("Where is the protected-resource metadata, and what does it say?", anonymous=True)
 async def ask_resource_metadata(_question: Question, context: Context) -> ResourceMetadataObserved:
     """Look for the resource's metadata by the challenge's pointer and at the well-known locations."""
     refusal = await _refusal(context)

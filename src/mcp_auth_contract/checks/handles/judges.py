@@ -1,4 +1,4 @@
-"""Handles, tasks and states of requests: whoever holds one is nobody by that, and gets nothing by it."""
+"""Handles, tasks and states of requests: none of them says who holds it, so holding one brings nothing."""
 
 from mcp_auth_contract.answers import AmbiguityReason, Ambiguous, Refused
 from mcp_auth_contract.checks.facts import Facts
@@ -6,12 +6,12 @@ from mcp_auth_contract.checks.handles.observation import (
     HandleObserved,
     OwnStateObserved,
     RequestStateObserved,
+    Steps,
     TaskObserved,
     completed,
     task_status,
 )
-from mcp_auth_contract.checks.isolation.observation import Asked
-from mcp_auth_contract.checks.isolation.parts import leak, unproved
+from mcp_auth_contract.checks.isolation.judges import leak, unproved
 from mcp_auth_contract.checks.judging import judge
 from mcp_auth_contract.checks.unpredictable import predictable
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
@@ -21,7 +21,7 @@ _NOT_READ = "the tool goes on with any state, so the state means nothing to it"
 
 @judge
 def handle_bound(observed: HandleObserved, facts: Facts) -> Verdict:
-    """A handle in somebody else's hands brings nothing of its user's, and takes nothing (state hijacking)."""
+    """A handle in another principal's hands brings nothing of its user's, and takes nothing (state hijacking)."""
     expected = f"nothing of {observed.owner} by the handle of {observed.owner}"
     if doubt := _no_handle(observed):
         return doubt
@@ -30,9 +30,8 @@ def handle_bound(observed: HandleObserved, facts: Facts) -> Verdict:
         return Inconclusive(f"{observed.owner} cannot use the own handle: {control.said if control else 'not sent'}")
     if other is None or own is None:
         return Inconclusive(f"{observed.owner} was given no second handle")
-    for canary in observed.canaries:
-        if broken := leak(other, canary, expected):
-            return broken
+    if broken := leak(other, expected, *observed.canaries):
+        return broken
     if other.accepted and own.accepted and other.result == own.result:
         return Fail(expected, f"{other.said}, as for {observed.owner}")
     if doubt := unproved(other):
@@ -71,7 +70,7 @@ def task_bound(observed: TaskObserved, facts: Facts) -> Verdict:
         return doubt
     foreign = tuple(call for call in observed.calls if call.name.startswith(("foreign get", "foreign result")))
     for call in foreign:
-        if broken := _leaked(call, observed, expected):
+        if broken := leak(call, expected, *observed.canaries):
             return broken
         if call.accepted:
             method = call.name.removeprefix("foreign ").removesuffix(" after")
@@ -88,7 +87,7 @@ def task_list_own(observed: TaskObserved, facts: Facts) -> Verdict:
     foreign, own = observed.step("foreign list"), observed.step("own list")
     if foreign is None or own is None:
         return NotApplicable("the server announces no list of tasks")
-    if broken := _leaked(foreign, observed, expected):
+    if broken := leak(foreign, expected, *observed.canaries):
         return broken
     if foreign.name in observed.listing:
         return Fail(expected, f"{foreign.said}, the task among them")
@@ -109,7 +108,7 @@ def task_cancelled_by_owner_only(observed: TaskObserved, facts: Facts) -> Verdic
     foreign, state, own = (observed.step(name) for name in ("foreign cancel", "state", "own cancel"))
     if foreign is None or state is None or own is None:
         return NotApplicable("the server announces no way to cancel tasks")
-    if broken := _leaked(foreign, observed, expected):
+    if broken := leak(foreign, expected, *observed.canaries):
         return broken
     if task_status(state) == "cancelled":
         return Fail(expected, f"{foreign.said}, and the task is cancelled", Impact.AVAILABILITY)
@@ -131,16 +130,15 @@ def task_cancelled_by_owner_only(observed: TaskObserved, facts: Facts) -> Verdic
 
 @judge
 def request_state_keeps_records(observed: RequestStateObserved, facts: Facts) -> Verdict:
-    """Whoever goes on with a call that somebody else began gets none of that user's records (MCP 2026-07-28, MRTR)."""
+    """Whoever goes on with a call that another began gets none of that principal's records (MCP 2026-07-28, MRTR)."""
     expected = f"no record of {observed.owner} by the requestState of {observed.owner}"
     if doubt := _no_state(observed):
         return doubt
     other = observed.step("other")
     if other is None:
         return Inconclusive("nothing was sent")
-    for canary in observed.canaries:
-        if broken := leak(other, canary, expected):
-            return broken
+    if broken := leak(other, expected, *observed.canaries):
+        return broken
     return _not_gone_through(observed, "own") or unproved(other) or Pass()
 
 
@@ -195,22 +193,26 @@ def request_state_for_one_request(observed: OwnStateObserved, facts: Facts) -> V
     return unproved(replayed) or Pass()
 
 
-def _no_handle(observed: HandleObserved) -> Verdict | None:
-    made = observed.step("made")
+def _unbegun(observed: Steps, name: str, failed: str) -> Verdict | None:
+    """Why there is nothing to judge: the server has none of it, or its owner's first step failed."""
     if observed.unasked:
         return NotApplicable(observed.unasked)
-    if made is None or not made.accepted:
-        return Inconclusive(f"{observed.owner} was given no handle: {made.said if made else 'nothing was sent'}")
+    first = observed.step(name)
+    if first is None or not first.accepted:
+        return Inconclusive(f"{observed.owner} {failed}: {first.said if first else 'nothing was sent'}")
     return None
+
+
+def _no_handle(observed: HandleObserved) -> Verdict | None:
+    return _unbegun(observed, "made", "was given no handle")
 
 
 def _no_task(observed: TaskObserved) -> Verdict | None:
-    if observed.unasked:
-        return NotApplicable(observed.unasked)
-    made = observed.step("made")
-    if made is None or not made.accepted:
-        return Inconclusive(f"{observed.owner} could not start a task: {made.said if made else 'nothing was sent'}")
-    return None
+    return _unbegun(observed, "made", "could not start a task")
+
+
+def _no_state(observed: RequestStateObserved | OwnStateObserved) -> Verdict | None:
+    return _unbegun(observed, "first", "was not asked")
 
 
 def _not_served(observed: TaskObserved) -> Inconclusive | None:
@@ -218,15 +220,6 @@ def _not_served(observed: TaskObserved) -> Inconclusive | None:
     own = observed.step("own")
     if own is None or not any(own.shows(canary) for canary in observed.canaries):
         return Inconclusive(f"the task of {observed.owner} brings no record: {own.said if own else 'nothing was sent'}")
-    return None
-
-
-def _no_state(observed: RequestStateObserved | OwnStateObserved) -> Verdict | None:
-    first = observed.step("first")
-    if observed.unasked:
-        return NotApplicable(observed.unasked)
-    if first is None or not first.accepted:
-        return Inconclusive(f"{observed.owner} was not asked: {first.said if first else 'nothing was sent'}")
     return None
 
 
@@ -242,7 +235,3 @@ def _not_gone_through(observed: RequestStateObserved | OwnStateObserved, name: s
         asks = ", asking for more" if own.accepted else ""
         return Inconclusive(f"the call of {own.principal} does not go through with its own state: {own.said}{asks}")
     return None
-
-
-def _leaked(call: Asked, observed: TaskObserved, expected: str) -> Fail | None:
-    return next((broken for one in observed.canaries if (broken := leak(call, one, expected)) is not None), None)

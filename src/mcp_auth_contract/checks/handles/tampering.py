@@ -1,4 +1,4 @@
-"""Altered forms of an opaque text of the server: each is what somebody could make of it without its keys."""
+"""Altered forms of an opaque text of the server: each is what can be made of it without its keys."""
 
 import base64
 import binascii
@@ -7,11 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _PLACES = (1, 2, 3)
-
-
 _MOST_VALUES = 8
-
-
 _LATER_S = 3600
 
 

@@ -14,7 +14,7 @@ class CallerCall:
 
     `own` are the canaries that this call brings to this user and to nobody else, `foreign` those that this user may
     never receive. The parts are `alone` and `in turn` (plain calls), `override`, `together` (at the same time, or with
-    tokens that look alike), and `rich`, `poor`, `bad`, `none` and `other` after the token of a succession; `poor alone`
+    tokens that look alike), and `rich`, `poor`, `bad`, `none` and `other` in a sequence of tokens; `poor alone`
     and so on is the same token by itself.
     """
 

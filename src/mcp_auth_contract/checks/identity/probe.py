@@ -1,56 +1,50 @@
-"""Other roads to somebody else's records: names in a request, callers at the same time, tokens that look alike."""
+"""Other roads to another principal's records: names in a request, callers at the same time, tokens that look alike."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from urllib.parse import quote
 
-from mcp_auth_contract.answers import Attempt, read
+from mcp_auth_contract.checks.client import OWN, Credential, PrincipalSession
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.identity.observation import CallerCall, IdentityObserved
-from mcp_auth_contract.checks.identity.overrides import OVERRIDES, Override, victims
-from mcp_auth_contract.checks.minting import Minter
-from mcp_auth_contract.checks.principals import NO_TWO_OWNERS, Part, meeting, pair
-from mcp_auth_contract.checks.questions import Question
-from mcp_auth_contract.model import OperationKind, Revision
+from mcp_auth_contract.checks.identity.overrides import OVERRIDES
+from mcp_auth_contract.checks.presentation import bearer
+from mcp_auth_contract.checks.principals import NO_TWO_OWNERS, Part, meeting, pair, victims
+from mcp_auth_contract.checks.probing import probe
+from mcp_auth_contract.checks.questions import FormQuestion
+from mcp_auth_contract.model import OperationKind
 from mcp_auth_contract.tokens import Minted, TokenSpec
 from mcp_auth_contract.tokens.spec import fresh_id
-from mcp_auth_contract.wire import Message, Request, encode, operation_call, request
 
 ROUNDS = 10
 """How often all callers call at the same time: half of the rounds on kept connections, half on new ones."""
 
-
 _TURNS = 4
 """How often two callers take turns before they call at the same time."""
-
 
 _COMMON = ("iat", "nbf", "exp", "jti")
 """Claims that say nothing about the user; tokens that look alike share them."""
 
 
 @dataclass(slots=True)
-class _Stage:
+class _Scene:
     """One scene under way."""
 
-    question: Question
+    question: FormQuestion
     context: Context
-    minter: Minter
-    revision: Revision
     calls: list[CallerCall] = field(default_factory=list)
 
     @property
-    def caller(self) -> str:
+    def first(self) -> str:
         """The principal who goes first."""
         return self.question.principal or ""
 
-    async def alone(self, part: Part) -> None:
-        """Make the plain call of a part, once, while this scene does nothing else."""
-        if not any(
-            (one.name, one.caller, one.operation) == ("alone", part.principal, _named(part)) for one in self.calls
-        ):
-            self.calls.append(await self.call("alone", part, "its own token and nothing else"))
+    async def alone(self, *parts: Part) -> None:
+        """Make the plain call of each part, once, while this scene does nothing else."""
+        for part in parts:
+            made = ("alone", part.principal, _named(part))
+            if all((one.name, one.caller, one.operation) != made for one in self.calls):
+                self.calls.append(await self.call("alone", part, "its own token and nothing else"))
 
     async def call(
         self,
@@ -58,25 +52,14 @@ class _Stage:
         part: Part,
         words: str,
         *,
-        token: Minted | None = None,
+        token: Credential = OWN,
         identifier: int | None = None,
         fresh: bool = False,
-        override: Override | None = None,
     ) -> CallerCall:
-        """Make a call of a part: with another token, another JSON-RPC id, on a new connection, or with an override."""
-        operation, context = part.operation, self.context
-        live = await context.live(self.revision, part.principal)
-        call = operation_call(operation.kind, operation.name, operation.arguments)
-        message = request(
-            live.revision if live else self.revision,
-            call,
-            next(context.conversation.ids) if identifier is None else identifier,
-            session=live.session if live else None,
-        )
-        minted = token or self.minter.mint(part.principal, "good")
-        sent = _request(context.endpoint, message, minted, override, fresh=fresh)
-        answer = await context.conversation.door.send(replace(sent, note=f"{self.question.word}: {part.principal}"))
-        attempt = Attempt(words, "call", answer, read(answer))
+        """Make a call of a part, as `PrincipalSession.call` does."""
+        caller = PrincipalSession(self.context, self.question.revision, part.principal)
+        note = f"{self.question.form}: {part.principal}"
+        attempt = await caller.call(part.operation, words, token=token, note=note, identifier=identifier, fresh=fresh)
         return CallerCall(name, part.principal, _named(part), words, attempt, part.own, part.foreign)
 
 
@@ -84,122 +67,109 @@ def _named(part: Part) -> str:
     return f"{part.operation.name} {part.operation.call_arguments}"
 
 
-def _request(endpoint: str, message: Message, minted: Minted, override: Override | None, *, fresh: bool) -> Request:
-    bearer = ("Authorization", f"Bearer {minted.token}")
-    extra = override or Override("")
-    query = "&".join(f"{name}={quote(value, safe='')}" for name, value in extra.query)
-    url = f"{endpoint}{'&' if '?' in endpoint else '?'}{query}" if query else endpoint
-    headers = (bearer, *extra.headers, *message.headers)
-    return Request("POST", url, headers, encode(extra.applied(message.value)), expects_id=message.id, fresh=fresh)
-
-
-async def ask_identity(question: Question, context: Context) -> IdentityObserved:
-    """Play the scene of the question's word: calls of users who own records, whose canaries tell them apart."""
-    if context.minter is None or question.revision is None or question.principal is None:
-        raise ValueError("a scene needs a contract, a revision and a principal")
-    stage = _Stage(question, context, context.minter, question.revision)
-    _, scene = IDENTITY_SCENES[question.word]
-    missing = await scene(stage)
-    return IdentityObserved(question.word, tuple(stage.calls), missing)
-
-
-async def _overrides(stage: _Stage) -> str | None:
+async def _overrides(scene: _Scene) -> str | None:
     """Call with the own token and another principal's name in one place of the request."""
-    contract, place = stage.minter.contract, stage.question.word
-    cast = victims(contract, stage.caller)
-    if not cast:
+    contract, place = scene.context.contract, scene.question.form
+    pairs = victims(contract, scene.first)
+    if not pairs:
         return NO_TWO_OWNERS
     if place == "argument_override":
-        cast = tuple((mine, theirs) for mine, theirs in cast if mine.operation.kind is OperationKind.TOOL)
-        if not cast:
+        pairs = tuple(both for both in pairs if both[0].operation.kind is OperationKind.TOOL)
+        if not pairs:
             return "no record is read through a tool, and other primitives take no free arguments"
-    for mine, theirs in cast:
-        await stage.alone(mine)
-        await stage.alone(theirs)
+    for mine, theirs in pairs:
+        await scene.alone(mine, theirs)
         victim = contract.principals[theirs.principal]
         for override in OVERRIDES[place](victim.subject, victim.tenant):
-            words = f"{override.words} naming {theirs.principal}"
-            stage.calls.append(await stage.call("override", mine, words, override=override))
+            own = bearer(scene.context.minter.mint(mine.principal, "good").token)
+            token = replace(override, headers=(*own.headers, *override.headers))
+            words = f"{override.offered} naming {theirs.principal}"
+            scene.calls.append(await scene.call("override", mine, words, token=token))
     return None
 
 
-async def _together(stage: _Stage) -> str | None:
+async def _together(scene: _Scene) -> str | None:
     """Let all callers call at the same time with the same JSON-RPC id, in several rounds."""
-    cast = meeting(stage.minter.contract, stage.caller)
-    if len(cast) < 2:
+    met = meeting(scene.context.contract, scene.first)
+    if len(met) < 2:
         return NO_TWO_OWNERS
-    for number in range(max(len(parts) for parts in cast)):
-        for parts in cast:
-            said = "in turn with the others"
-            stage.calls.append(await stage.call("in turn", parts[number % len(parts)], said))
+    for number in range(max(len(parts) for parts in met)):
+        for parts in met:
+            scene.calls.append(await scene.call("in turn", parts[number % len(parts)], "in turn with the others"))
     for number in range(ROUNDS):
         fresh = number >= ROUNDS // 2
         where = "on new connections" if fresh else "on kept connections"
         words = f"at the same time with the same JSON-RPC id, round {number + 1} of {ROUNDS}, {where}"
-        identifier = next(stage.context.conversation.ids)
-        chosen = (parts[number % len(parts)] for parts in cast)
-        calls = (stage.call("together", part, words, identifier=identifier, fresh=fresh) for part in chosen)
-        stage.calls += await asyncio.gather(*calls)
+        identifier = next(scene.context.conversation.ids)
+        chosen = (parts[number % len(parts)] for parts in met)
+        calls = (scene.call("together", part, words, identifier=identifier, fresh=fresh) for part in chosen)
+        scene.calls += await asyncio.gather(*calls)
     return None
 
 
-async def _same_id(stage: _Stage) -> str | None:
+async def _same_id(scene: _Scene) -> str | None:
     """Give the tokens of two users the same `jti`."""
-    identifier = fresh_id()
-    return await _alike(stage, "with the same jti", lambda name: stage.minter.fresh(name, claims={"jti": identifier}))
+    claims, minter = {"jti": fresh_id()}, scene.context.minter
+    return await _alike(scene, "with the same jti", lambda name: minter.fresh(name, claims=claims))
 
 
-async def _similar(stage: _Stage) -> str | None:
+async def _similar(scene: _Scene) -> str | None:
     """Give two users tokens that are equal in everything but the user, which stands at their end."""
-    base = stage.minter.spec(stage.caller)
+    minter = scene.context.minter
+    base = minter.spec(scene.first)
 
     def alike(spec: TokenSpec) -> TokenSpec:
-        profile = spec.profile
-        last = {profile.subject_claim, profile.tenant_claim}
+        last = {spec.profile.subject_claim, spec.profile.tenant_claim}
         common = {name: base.claims[name] for name in _COMMON if name in base.claims}
         claims = {**spec.claims, **common}
         ordered = {name: claims[name] for name in sorted(claims, key=lambda name: (name in last, name not in common))}
         return replace(spec, claims=ordered)
 
-    words = "equal but for the user"
-    return await _alike(stage, words, lambda name: stage.minter.fresh(name, change=alike))
+    return await _alike(scene, "equal but for the user", lambda name: minter.fresh(name, change=alike))
 
 
-async def _alike(stage: _Stage, words: str, mint: Callable[[str], Minted]) -> str | None:
+async def _alike(scene: _Scene, words: str, mint: Callable[[str], Minted]) -> str | None:
     """Let two users take turns with tokens that look alike, then call at the same time."""
-    both = pair(stage.minter.contract, stage.caller)
+    both = pair(scene.context.contract, scene.first)
     if both is None:
         return NO_TWO_OWNERS
     # One call that is the same for both tells them apart; else each also makes the other's, which must bring nothing.
     same = both[0][0].operation == both[1][0].operation
     chosen = [parts[:1] if same else parts for parts in both]
     for parts in chosen:
-        for part in parts:
-            await stage.alone(part)
+        await scene.alone(*parts)
     tokens = {parts[0].principal: mint(parts[0].principal) for parts in both}
     for number in range(_TURNS):
         for parts in chosen:
             part = parts[number % len(parts)]
             said = f"with a token of {part.principal}, {words}, turn {number + 1} of {_TURNS}"
-            stage.calls.append(await stage.call("together", part, said, token=tokens[part.principal]))
+            scene.calls.append(await scene.call("together", part, said, token=tokens[part.principal]))
     said = f"with tokens {words}, at the same time"
-    calls = (stage.call("together", parts[0], said, token=tokens[parts[0].principal]) for parts in chosen)
-    stage.calls += await asyncio.gather(*calls)
+    calls = (scene.call("together", parts[0], said, token=tokens[parts[0].principal]) for parts in chosen)
+    scene.calls += await asyncio.gather(*calls)
     return None
 
 
-IDENTITY_SCENES: Mapping[str, tuple[str, Callable[[_Stage], Awaitable[str | None]]]] = MappingProxyType(
-    {
-        "argument_override": ("another principal's name in tool arguments", _overrides),
-        "header_override": ("another principal's name in header fields and cookies", _overrides),
-        "query_override": ("another principal's name in the query of the URL", _overrides),
-        "meta_override": ("another principal's name in _meta", _overrides),
-        "client_info_override": ("another principal's name as that of the client", _overrides),
-        "callers_together": ("several principals at the same time, with equal JSON-RPC ids", _together),
-        "tokens_of_one_id": ("tokens of two principals with the same jti", _same_id),
-        "tokens_alike": ("tokens of two principals, equal but for the subject", _similar),
-    }
+_SCENES: Mapping[str, tuple[str, Callable[[_Scene], Awaitable[str | None]]]] = {
+    "argument_override": ("another principal's name in tool arguments", _overrides),
+    "header_override": ("another principal's name in header fields and cookies", _overrides),
+    "query_override": ("another principal's name in the query of the URL", _overrides),
+    "meta_override": ("another principal's name in _meta", _overrides),
+    "client_info_override": ("another principal's name as that of the client", _overrides),
+    "callers_together": ("several principals at the same time, with equal JSON-RPC ids", _together),
+    "tokens_of_one_id": ("tokens of two principals with the same jti", _same_id),
+    "tokens_alike": ("tokens of two principals, equal but for the subject", _similar),
+}
+"""What each scene is, and how it is played; it returns what the contract lacks for it."""
+
+
+@probe(
+    "Whose records come back when another principal is named, or calls at the same time?",
+    forms={form: words for form, (words, _) in _SCENES.items()},
 )
-
-
-"""The scenes: what each is, and how it is played."""
+async def ask_identity(question: FormQuestion, context: Context) -> IdentityObserved:
+    """Play a scene: calls of users who own records, whose canaries tell them apart."""
+    scene = _Scene(question, context)
+    _, play = _SCENES[question.form]
+    missing = await play(scene)
+    return IdentityObserved(question.form, tuple(scene.calls), missing)

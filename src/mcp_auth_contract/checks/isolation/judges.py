@@ -1,16 +1,17 @@
-"""Who sees and changes whose records: a canary in no byte of anybody else's answer, and its owner still served."""
+"""Who sees and changes whose records: a canary in no byte of another principal's answer, and its owner still served."""
 
-from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refused, describe
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, Refusal, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.isolation.observation import (
     Asked,
     AuditObserved,
+    Canary,
     CursorObserved,
     MissingObserved,
     RecordObserved,
+    RepeatedWriteObserved,
     WriteObserved,
 )
-from mcp_auth_contract.checks.isolation.parts import leak, unproved
 from mcp_auth_contract.checks.judging import judge
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 
@@ -21,7 +22,7 @@ def record_hidden(observed: RecordObserved, facts: Facts) -> Verdict:
     expected = f"no byte of {observed.canary.record} for {observed.principal}"
     others = tuple(observed.by(observed.principal))
     for call in others:
-        if broken := leak(call, observed.canary, expected):
+        if broken := leak(call, expected, observed.canary):
             return broken
     return _uncontrolled(observed) or unproved(*others) or Pass()
 
@@ -30,15 +31,14 @@ def record_hidden(observed: RecordObserved, facts: Facts) -> Verdict:
 def owner_undisturbed(observed: RecordObserved, facts: Facts) -> Verdict:
     """The owner gets the own record, whoever asked for it just before; a cache that forgets who gives another one.
 
-    Somebody else's record beside the own one is a leak that the cases of that record report.
+    Another principal's record beside the own one is a leak that the cases of that record report.
     """
     expected = f"{observed.canary.record} for its owner, whoever asked before"
     own = tuple(observed.by(observed.owner))
     seen = [call.shows(observed.canary) is not None for call in own]
     for call, found in zip(own, seen, strict=True):
-        for canary in observed.foreign if not found else ():
-            if broken := leak(call, canary, expected):
-                return broken
+        if not found and (broken := leak(call, expected, *observed.foreign)):
+            return broken
     if not any(seen):
         return _uncontrolled(observed) or Pass()
     for call, found in zip(own, seen, strict=True):
@@ -66,92 +66,75 @@ def reader_served(observed: RecordObserved, facts: Facts) -> Verdict:
 
 @judge
 def foreign_write_denied(observed: WriteObserved, facts: Facts) -> Verdict:
-    """Somebody else's write leaves a record as it is, as its owner reads it (OAuth 2.1 §5.2)."""
+    """Another principal's write leaves a record as it is, as its owner reads it (OAuth 2.1 §5.2)."""
     expected = f"{observed.canary.record} unchanged by {observed.principal}, and not shown"
-    foreign, before, after = observed.step("foreign"), observed.step("before"), observed.step("after")
-    if foreign is None or before is None or after is None:
-        return Inconclusive("nothing was sent")
-    if broken := leak(foreign, observed.canary, expected):
+    foreign = observed.foreign
+    if broken := leak(foreign, expected, observed.canary):
         return broken
     if doubt := _no_write_control(observed):
         return doubt
-    if after.result != before.result:
-        if not _steady(observed):
+    if observed.after.result != observed.before.result:
+        if not observed.steady:
             return _refused_at_least(foreign, "what the owner reads differs each time")
         return Fail(expected, f"{foreign.said}, and the owner reads another value", Impact.PRIVILEGE_ESCALATION)
     if doubt := unproved(foreign):
         return doubt
-    changed = observed.step("changed")
-    if changed is None or changed.result == before.result:
-        return _refused_at_least(foreign, "no read shows what a write changes")
-    return Pass()
+    return Pass() if observed.shown else _refused_at_least(foreign, "no read shows what a write changes")
 
 
 @judge
-def one_write_per_key(observed: WriteObserved, facts: Facts) -> Verdict:
+def one_write_per_key(observed: RepeatedWriteObserved, facts: Facts) -> Verdict:
     """A write repeated with its idempotency key has no second effect (draft-ietf-httpapi-idempotency-key-header)."""
-    expected = "one effect for one idempotency key"
-    before, after, changed = observed.step("before"), observed.step("after"), observed.step("changed")
-    if before is None or after is None:
-        return Inconclusive("nothing was sent")
     if doubt := _no_write_control(observed):
         return doubt
-    if after.result != before.result:
-        if not _steady(observed):
+    if observed.after.result != observed.before.result:
+        if not observed.steady:
             return NotApplicable("what the owner reads differs each time")
-        return Fail(expected, "the owner reads another value after the second write with the same key")
-    if changed is None or changed.result == before.result:
-        return NotApplicable("no read shows what a write changes")
-    return Pass()
+        said = "the owner reads another value after the second write with the same key"
+        return Fail("one effect for one idempotency key", said)
+    return Pass() if observed.shown else NotApplicable("no read shows what a write changes")
 
 
 @judge
-def key_bound(observed: WriteObserved, facts: Facts) -> Verdict:
-    """An idempotency key in somebody else's hands does not bring the answer to its owner's write."""
+def key_bound(observed: RepeatedWriteObserved, facts: Facts) -> Verdict:
+    """An idempotency key in another principal's hands does not bring the answer to its owner's write."""
     expected = f"nothing of {observed.canary.record} for {observed.principal} by the idempotency key of its owner"
-    own, borrowed, unborrowed = observed.step("own"), observed.step("borrowed"), observed.step("unborrowed")
-    if own is None or borrowed is None or unborrowed is None:
-        return Inconclusive("nothing was sent")
-    if unborrowed.shows(observed.canary) is not None:
+    if observed.unborrowed.shows(observed.canary) is not None:
         return NotApplicable("the record is shown with any key; isolation-write-denied reports it")
-    if broken := leak(borrowed, observed.canary, expected):
+    if broken := leak(observed.borrowed, expected, observed.canary):
         return broken
     if doubt := _no_write_control(observed):
         return doubt
-    if own.shows(observed.canary) is None:
+    if observed.own.shows(observed.canary) is None:
         return NotApplicable("the answer to a write does not show the record")
-    return unproved(borrowed) or Pass()
+    return unproved(observed.borrowed) or Pass()
 
 
 @judge
 def cursor_bound(observed: CursorObserved, facts: Facts) -> Verdict:
-    """A page token of one user brings nobody else that user's records (MCP 2026-07-28, state handle hijacking).
+    """A page token of one principal brings no other one that principal's records (MCP 2026-07-28, state hijacking).
 
     A token that only counts may lead on in the records of whoever uses it; that is no leak.
     """
     expected = f"no record of {observed.owner} by the page token of {observed.owner}"
-    other, second = observed.step("other"), observed.step("second")
-    first, other_first = observed.step("first"), observed.step("other_first")
-    if first is None or not first.accepted:
-        return Inconclusive(f"{observed.owner} got no list: {first.said if first else 'nothing was sent'}")
-    if not observed.handed:
+    first, use = observed.first, observed.use
+    if not first.accepted:
+        return Inconclusive(f"{observed.owner} got no list: {first.said}")
+    if use is None:
         return NotApplicable(f"the list of {observed.owner} has no second page")
-    if other is None or second is None or other_first is None:
-        return Inconclusive("nothing was sent")
-    for canary in observed.canaries:
-        if broken := leak(other, canary, expected):
-            return broken
-    if not second.accepted:
-        return Inconclusive(f"{observed.owner} got no second page: {second.said}")
-    if doubt := unproved(other):
+    if broken := leak(use.other, expected, *observed.canaries):
+        return broken
+    if not use.second.accepted:
+        return Inconclusive(f"{observed.owner} got no second page: {use.second.said}")
+    if doubt := unproved(use.other):
         return doubt
-    if not other.accepted:
+    if not use.other.accepted:
         return Pass()
-    if other.result != second.result:
+    if use.other.result != use.second.result:
         return Pass(f"the page token of {observed.owner} leads {observed.principal} on, in other records")
-    if first.result == other_first.result:
+    if first.result == use.other_first.result:
         return NotApplicable(f"{observed.owner} and {observed.principal} are shown the same list")
-    return Fail(expected, f"{other.said}, the page that {observed.owner} gets")
+    return Fail(expected, f"{use.other.said}, the page that {observed.owner} gets")
 
 
 @judge
@@ -165,7 +148,7 @@ def foreign_like_missing(observed: MissingObserved, facts: Facts) -> Verdict:
             case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
                 return Inconclusive(call.said)
             case Ambiguous():
-                what = "does not exist" if call is missing else "belongs to somebody else"
+                what = "does not exist" if call is missing else "belongs to another principal"
                 return Fail("a refusal, or an empty answer", f"{call.said} for a record that {what}")
     if _form(foreign) == _form(missing):
         return Pass()
@@ -174,7 +157,7 @@ def foreign_like_missing(observed: MissingObserved, facts: Facts) -> Verdict:
 
 @judge
 def reader_audited(observed: AuditObserved, facts: Facts) -> Verdict:
-    """The audit log names the reader of somebody else's record; its form is the server's own affair."""
+    """The audit log names the reader of another principal's record; its form is the server's own affair."""
     call = observed.call
     if not call.accepted:
         return Inconclusive(f"{observed.principal} was not served: {call.said}")
@@ -196,21 +179,45 @@ def _uncontrolled(observed: RecordObserved) -> Inconclusive | None:
     return None if own else Inconclusive("nothing was sent")
 
 
-def _no_write_control(observed: WriteObserved) -> Inconclusive | None:
-    """The owner's own writes and reads have to work."""
-    for name in ("own", "before", "after", "control"):
-        step = observed.step(name)
-        if step is None:
-            return Inconclusive("nothing was sent")
-        if not step.accepted:
-            what = "write" if name in ("own", "control") else "read"
-            return Inconclusive(f"the owner {observed.owner} cannot {what} {observed.canary.record}: {step.said}")
+def leak(call: Asked, expected: str, *canaries: Canary) -> Fail | None:
+    """A canary in the answers to a principal who is no reader."""
+    for canary in canaries:
+        if (where := call.shows(canary)) is not None:
+            return Fail(expected, f"{call.said}, {canary.record} in {where} for {call.principal}")
     return None
 
 
-def _steady(observed: WriteObserved) -> bool:
-    after, again = observed.step("after"), observed.step("again")
-    return after is not None and again is not None and after.result == again.result
+def unproved(*calls: Asked) -> Inconclusive | None:
+    """Answers that hold no canary for a reason that has nothing to do with whose record it is."""
+    for call in calls:
+        match call.reading:
+            case Ambiguous():
+                return Inconclusive(f"{call.principal}: {call.said}")
+            case Refused(how=Refusal.UNAUTHORIZED):
+                return Inconclusive(f"the token of {call.principal} is refused altogether: {call.said}")
+            case Refused() if any(_for_scope(answer) for answer in call.answers):
+                return Inconclusive(f"{call.principal} is refused for a scope, not for the record: {call.said}")
+            case Accepted() | Refused() if call.cut:
+                return Inconclusive(f"{call.principal}: the answer was longer than is read")
+    return None if calls else Inconclusive("nothing was sent")
+
+
+def _for_scope(answer: Answer) -> bool:
+    bearer = answer.challenges.bearer
+    return bearer is not None and bearer.get("error") == "insufficient_scope"
+
+
+def _no_write_control(observed: WriteObserved | RepeatedWriteObserved) -> Inconclusive | None:
+    """The owner's own writes and reads have to work."""
+    for does, each in (
+        ("write", observed.own),
+        ("read", observed.before),
+        ("read", observed.after),
+        ("write", observed.control),
+    ):
+        if not each.accepted:
+            return Inconclusive(f"the owner {observed.owner} cannot {does} {observed.canary.record}: {each.said}")
+    return None
 
 
 def _refused_at_least(foreign: Asked, why: str) -> Verdict:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mcp_auth_contract.answers import Accepted, Answer, Reading, describe
+from mcp_auth_contract.answers import Accepted, Answer, Reading, describe, read
 from mcp_auth_contract.checks.isolation.sightings import sighted
 from mcp_auth_contract.checks.observing import Observation
 
@@ -21,13 +21,17 @@ class Canary:
 class Asked:
     """One call with everything that was answered: several answers where a list was read page by page.
 
-    `reading` is that of the first page that was not accepted, else of the last one; `name` is the step of a sequence.
+    There is at least one; `name` is the step of a scene.
     """
 
     name: str
     principal: str
     answers: tuple[Answer, ...]
-    reading: Reading
+
+    @property
+    def reading(self) -> Reading:
+        """How the last answer reads: no page is asked for behind one that was not accepted."""
+        return read(self.answers[-1])
 
     @property
     def accepted(self) -> bool:
@@ -42,7 +46,7 @@ class Asked:
     @property
     def said(self) -> str:
         """The last answer in a few words."""
-        return describe(self.answers[-1]) if self.answers else "nothing was sent"
+        return describe(self.answers[-1])
 
     @property
     def result(self) -> str | None:
@@ -66,7 +70,7 @@ def answers_in(calls: Iterable[Asked]) -> Iterator[Answer]:
 
 @dataclass(frozen=True, slots=True)
 class RecordObserved(Observation):
-    """The owner, somebody else, the owner, somebody else: calls on one way to a record, in this order.
+    """The owner, another principal, the owner, the other one: calls on one way to a record, in this order.
 
     `foreign` are the canaries that the owner may never receive.
     """
@@ -87,59 +91,106 @@ class RecordObserved(Observation):
         return answers_in(sorted(self.calls, key=lambda call: call.principal != self.principal))
 
 
-@dataclass(frozen=True, slots=True)
-class WriteObserved(Observation):
-    """Writes on a record, read by its owner in between. Steps in order, each at most once:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Writes(Observation):
+    """What the owner of a record does around another principal's write.
 
-    `own` the owner writes, `before` the owner reads, `foreign` somebody else writes another value, `after` and `again`
-    the owner reads, `control` the owner writes that other value, `changed` the owner reads. With idempotency keys there
-    are, in the place of `foreign`, `borrowed`, somebody else writes with the owner's key, `unborrowed`, with a key of
-    their own, and `second`, the owner writes another value with the first key.
+    `own` writes, `before` reads; then the other one writes; `after` and `again` read, `control` writes another value,
+    `changed` reads. `put_back` writes the first value, where there was another one.
     """
 
     path: str
     owner: str
     principal: str
     canary: Canary
-    calls: tuple[Asked, ...]
+    own: Asked
+    before: Asked
+    after: Asked
+    again: Asked
+    control: Asked
+    changed: Asked
+    put_back: Asked | None = None
 
-    def step(self, name: str) -> Asked | None:
-        """Return a step, None where it did not come to it."""
-        return next((call for call in self.calls if call.name == name), None)
+    @property
+    def steady(self) -> bool:
+        """Whether two reads without a write between them show the same."""
+        return self.after.result == self.again.result
+
+    @property
+    def shown(self) -> bool:
+        """Whether a read shows what a write changes."""
+        return self.changed.result != self.before.result
+
+    @property
+    def later(self) -> tuple[Asked, ...]:
+        """What the owner does behind the other one's write."""
+        back = () if self.put_back is None else (self.put_back,)
+        return (self.after, self.again, self.control, self.changed, *back)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteObserved(_Writes):
+    """Writes on a record: `foreign` is another principal's, of another value."""
+
+    foreign: Asked
 
     @property
     def answers(self) -> Iterator[Answer]:
-        return answers_in(sorted(self.calls, key=lambda call: call.name not in ("foreign", "borrowed")))
+        return answers_in((self.foreign, self.own, self.before, *self.later))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedWriteObserved(_Writes):
+    """Writes with idempotency keys: `borrowed` is another principal's with the owner's, `unborrowed` with their own.
+
+    `second` is the owner's write of another value with the first key.
+    """
+
+    borrowed: Asked
+    unborrowed: Asked
+    second: Asked
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        return answers_in((self.borrowed, self.own, self.before, self.unborrowed, self.second, *self.later))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageTokenUse:
+    """What a page token brings: `other_first` is another principal's first page without it, `other` with it.
+
+    `second` is the owner's page.
+    """
+
+    other_first: Asked
+    other: Asked
+    second: Asked
 
 
 @dataclass(frozen=True, slots=True)
 class CursorObserved(Observation):
-    """A page token of `owner` in the hands of `principal`. Steps in order:
+    """A page token of `owner` in the hands of `principal`; `use` is None where the owner's first page held none.
 
-    `first` the owner's first page, `other_first` that of somebody else, `other` the owner's page token used by somebody
-    else, `second` by the owner. `handed` says that the owner's first page held a page token. `canaries` are those that
-    the principal may never receive.
+    `canaries` are those that the principal may never receive.
     """
 
     path: str
     owner: str
     principal: str
     canaries: tuple[Canary, ...]
-    calls: tuple[Asked, ...]
-    handed: bool = True
-
-    def step(self, name: str) -> Asked | None:
-        """Return a step, None where it did not come to it."""
-        return next((call for call in self.calls if call.name == name), None)
+    first: Asked
+    use: PageTokenUse | None
 
     @property
     def answers(self) -> Iterator[Answer]:
-        return answers_in(sorted(self.calls, key=lambda call: call.name != "other"))
+        if self.use is None:
+            return iter(self.first.answers)
+        return answers_in((self.use.other, self.first, self.use.other_first, self.use.second))
 
 
 @dataclass(frozen=True, slots=True)
 class MissingObserved(Observation):
-    """Somebody's call for a foreign record, and the same call for an id that does not exist; None: it has no id."""
+    """A call for a foreign record, and the same call for an id that does not exist; None: it has no id."""
 
     path: str
     principal: str

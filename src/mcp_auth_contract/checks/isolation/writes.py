@@ -1,104 +1,111 @@
-"""Writes on somebody else's record, ids that do not exist, and what the audit log says of readers."""
+"""Writes on another principal's record, ids that do not exist, and what the audit log says of readers."""
 
 import asyncio
 import secrets
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from mcp_auth_contract.checks.context import Context
-from mcp_auth_contract.checks.isolation.observation import AuditObserved, MissingObserved, WriteObserved
-from mcp_auth_contract.checks.isolation.probe import callers, canary_of, record_of
-from mcp_auth_contract.checks.questions import Question
-from mcp_auth_contract.contract import Contract, Operation, Record, operation_of
+from mcp_auth_contract.checks.isolation.observation import (
+    AuditObserved,
+    MissingObserved,
+    RepeatedWriteObserved,
+    WriteObserved,
+)
+from mcp_auth_contract.checks.isolation.probe import asked, canary_of, owner_and_other, record_of
+from mcp_auth_contract.checks.probing import probe
+from mcp_auth_contract.checks.questions import AccessQuestion
+from mcp_auth_contract.contract import Contract, Operation, Record, Ways, operation_of
 from mcp_auth_contract.model import OperationKind
 
 _DIGITS = frozenset("0123456789")
-
-
 _ENOUGH = 8
-
-
 _AUDIT_POLLS = 10
-
-
 _AUDIT_PAUSE_S = 0.1
 
 
-async def ask_record_write(question: Question, context: Context) -> WriteObserved:
-    """Let somebody else write another value into a record, and its owner read it before and after.
+@probe("Does another principal's write change a record?", ways=Ways.WRITES, writes=True, alone=True)
+async def ask_record_write(question: AccessQuestion, context: Context) -> WriteObserved:
+    """Let another principal write another value into a record, and its owner read it before and after.
 
     The owner then writes the same value: where the owner's read shows that, it would have shown the other's. In the
     end the owner writes what the contract says.
     """
-    operation, owner, other = callers(question, context)
-    contract = owner.contract
-    canary, reading = canary_of(contract, question.record), _reading(contract, record_of(contract, question.record))
-    varied = _varied(contract, record_of(contract, question.record), operation)
-    calls = [
-        await owner.call(operation, "own"),
-        await owner.call(reading, "before"),
-        await other.call(varied, "foreign"),
-        await owner.call(reading, "after"),
-        await owner.call(reading, "again"),
-        await owner.call(varied, "control"),
-        await owner.call(reading, "changed"),
-    ]
-    if varied != operation:
-        calls.append(await owner.call(operation, "put back"))
-    return WriteObserved(operation.name, owner.principal, other.principal, canary, tuple(calls))
+    operation, contract = question.operation, context.contract
+    owner, other = owner_and_other(question, context)
+    record = record_of(contract, question.record)
+    reading, varied = _reading(contract, record), _varied(contract, record, operation)
+    return WriteObserved(
+        path=operation.name,
+        owner=question.owner,
+        principal=question.principal,
+        canary=canary_of(contract, question.record),
+        own=await asked(owner, operation, "own"),
+        before=await asked(owner, reading, "before"),
+        foreign=await asked(other, varied, "foreign"),
+        after=await asked(owner, reading, "after"),
+        again=await asked(owner, reading, "again"),
+        control=await asked(owner, varied, "control"),
+        changed=await asked(owner, reading, "changed"),
+        put_back=await asked(owner, operation, "put back") if varied != operation else None,
+    )
 
 
-async def ask_repeated_write(question: Question, context: Context) -> WriteObserved:
-    """Let the owner write twice with one idempotency key, somebody else with the same one in between.
+@probe("Does a repeated write have an effect?", ways=Ways.KEYED, writes=True, alone=True)
+async def ask_repeated_write(question: AccessQuestion, context: Context) -> RepeatedWriteObserved:
+    """Let the owner write twice with one idempotency key, another principal with the same one in between.
 
     A write that only sets a value shows nothing when it is repeated as it was. So the second one has another value,
     where there is one: a server that keeps its word answers as before or refuses. A last write with a key of its own
     shows that the value could have been changed.
     """
-    operation, owner, other = callers(question, context)
-    contract = owner.contract
+    operation, contract = question.operation, context.contract
+    owner, other = owner_and_other(question, context)
     record = record_of(contract, question.record)
-    reading, argument = _reading(contract, record), _key_argument(contract, operation)
-    varied = _varied(contract, record, operation)
+    reading, varied = _reading(contract, record), _varied(contract, record, operation)
+    argument = next(tool.idempotency or "" for tool in contract.tools if tool.name == operation.name)
 
     def keyed(called: Operation, key: str) -> Operation:
         return called.calling({**called.arguments, argument: key})
 
     first, last, others = (f"kit-{secrets.token_hex(8)}" for _ in range(3))
-    calls = [
-        await owner.call(keyed(operation, first), "own"),
-        await owner.call(reading, "before"),
-        await other.call(keyed(operation, first), "borrowed"),
-        await other.call(keyed(operation, others), "unborrowed"),
-        await owner.call(keyed(varied, first), "second"),
-        await owner.call(reading, "after"),
-        await owner.call(reading, "again"),
-        await owner.call(keyed(varied, last), "control"),
-        await owner.call(reading, "changed"),
-        await owner.call(keyed(operation, f"{last}-back"), "put back"),
-    ]
-    canary = canary_of(contract, question.record)
-    return WriteObserved(operation.name, owner.principal, other.principal, canary, tuple(calls))
+    return RepeatedWriteObserved(
+        path=operation.name,
+        owner=question.owner,
+        principal=question.principal,
+        canary=canary_of(contract, question.record),
+        own=await asked(owner, keyed(operation, first), "own"),
+        before=await asked(owner, reading, "before"),
+        borrowed=await asked(other, keyed(operation, first), "borrowed"),
+        unborrowed=await asked(other, keyed(operation, others), "unborrowed"),
+        second=await asked(owner, keyed(varied, first), "second"),
+        after=await asked(owner, reading, "after"),
+        again=await asked(owner, reading, "again"),
+        control=await asked(owner, keyed(varied, last), "control"),
+        changed=await asked(owner, reading, "changed"),
+        put_back=await asked(owner, keyed(operation, f"{last}-back"), "put back"),
+    )
 
 
-async def ask_missing_record(question: Question, context: Context) -> MissingObserved:
-    """Let somebody ask for a foreign record, and then for one that does not exist."""
-    operation, owner, other = callers(question, context)
-    absent = _absent(record_of(owner.contract, question.record), operation)
-    foreign = await other.call(operation, "foreign")
-    missing = None if absent is None else await other.call(absent, "missing")
-    return MissingObserved(operation.name, other.principal, foreign, missing)
+@probe("Is a foreign record told from none?", ways=Ways.UNSHARED)
+async def ask_missing_record(question: AccessQuestion, context: Context) -> MissingObserved:
+    """Ask for another principal's record, and then for one that does not exist."""
+    operation = question.operation
+    _, other = owner_and_other(question, context)
+    absent = _absent(record_of(context.contract, question.record), operation)
+    foreign = await asked(other, operation, "foreign")
+    missing = None if absent is None else await asked(other, absent, "missing")
+    return MissingObserved(operation.name, question.principal, foreign, missing)
 
 
-async def ask_audit(question: Question, context: Context) -> AuditObserved:
-    """Let a reader read somebody else's record, and look at the lines that the audit log gains."""
-    operation, owner, reader = callers(question, context)
-    contract = owner.contract
+@probe("What does the audit log say of a reader?", ways=Ways.READERS, alone=True)
+async def ask_audit(question: AccessQuestion, context: Context) -> AuditObserved:
+    """Let a reader read another principal's record, and look at the lines that the audit log gains."""
+    contract, (_, reader) = context.contract, owner_and_other(question, context)
     file = contract.folder / (contract.audit.file if contract.audit is not None else "")
     before = _lines(file)
-    call = await reader.call(operation, "reader")
-    subject = contract.principals[reader.principal].subject
+    call = await asked(reader, question.operation, "reader")
+    subject = contract.principals[question.principal].subject
     new: tuple[str, ...] | None = None
     for _ in range(_AUDIT_POLLS):
         after = _lines(file)
@@ -106,7 +113,7 @@ async def ask_audit(question: Question, context: Context) -> AuditObserved:
         if new and any(subject in line for line in new):
             break
         await asyncio.sleep(_AUDIT_PAUSE_S)
-    return AuditObserved(operation.name, reader.principal, call, new, (subject,))
+    return AuditObserved(question.operation.name, question.principal, call, new, (subject,))
 
 
 def _lines(file: Path) -> tuple[str, ...] | None:
@@ -119,10 +126,6 @@ def _lines(file: Path) -> tuple[str, ...] | None:
 def _reading(contract: Contract, record: Record) -> Operation:
     """Return the call by which an owner sees the record, one that shows it alone where there is one."""
     return operation_of(contract, next(iter((*record.reads, *record.lists))))
-
-
-def _key_argument(contract: Contract, operation: Operation) -> str:
-    return next(tool.idempotency or "" for tool in contract.tools if tool.name == operation.name)
 
 
 def _varied(contract: Contract, record: Record, operation: Operation) -> Operation:
@@ -144,8 +147,7 @@ def _absent(record: Record, operation: Operation) -> Operation | None:
     named = [name for name, value in texts.items() if value in record.name] or list(texts)
     if len(named) != 1:
         return None
-    arguments: dict[str, Any] = {**operation.arguments, named[0]: _another(texts[named[0]])}
-    return operation.calling(arguments)
+    return operation.calling({**operation.arguments, named[0]: _another(texts[named[0]])})
 
 
 def _another(value: str) -> str:

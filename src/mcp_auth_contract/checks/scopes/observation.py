@@ -10,8 +10,6 @@ from mcp_auth_contract.checks.observing import Observation
 from mcp_auth_contract.oauth.challenge import Challenges, parse_challenges, scopes_of
 
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,200}")
-
-
 _MOST_SCOPES = 50
 
 

@@ -1,11 +1,13 @@
 """Questions about scopes: challenges that are followed, and the server's surface."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from mcp_auth_contract.answers import Accepted
-from mcp_auth_contract.checks.client import LISTS, asked_of, caller_of
+from mcp_auth_contract.checks.client import LISTS, PrincipalSession
 from mcp_auth_contract.checks.context import Context
-from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.probing import probe
+from mcp_auth_contract.checks.questions import CallQuestion, ScopeQuestion, SurfaceQuestion
 from mcp_auth_contract.checks.scopes.observation import (
     Round,
     RoundsObserved,
@@ -19,52 +21,46 @@ from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.wire import Listing
 
 _ASKED = 3
-
-
 _MOST_ROUNDS = 4
-
-
 _NOT_FOUND = -32601
-
-
 _LIST_OF = {OperationKind.TOOL: "tools", OperationKind.RESOURCE: "resources", OperationKind.PROMPT: "prompts"}
 
 
-async def ask_rounds(question: Question, context: Context) -> RoundsObserved:
+@probe("What does a refusal ask for, each time, and does that suffice?")
+async def ask_rounds(question: ScopeQuestion, context: Context) -> RoundsObserved:
     """Ask for a challenge three times, then get what it names, and what the next one names, until the call runs."""
-    operation, held = asked_of(question)
-    caller = await caller_of(context, question.revision, question.principal)
-    asked = [await caller.call(operation, held, f"asked {number} of {_ASKED}") for number in range(1, _ASKED + 1)]
+    operation, scopes = question.operation, question.scopes
+    caller = PrincipalSession(context, question.revision, question.principal, scopes)
+    asked = [await caller.call(operation, f"asked {number} of {_ASKED}") for number in range(1, _ASKED + 1)]
     rounds: list[Round] = []
-    scopes, last = held, asked[-1]
+    last = asked[-1]
     while len(rounds) < _MOST_ROUNDS and not isinstance(last.reading, Accepted):
         wider = scopes | (challenge_scopes(last.answer) or frozenset())
         if wider == scopes:
             break
         scopes = wider
-        last = await caller.call(operation, scopes, f"with the scopes of {len(rounds) + 1} challenges")
+        last = await replace(caller, scopes=scopes).call(operation, f"with the scopes of {len(rounds) + 1} challenges")
         rounds.append(Round(scopes, last))
-    return RoundsObserved(operation.name, held, tuple(asked), tuple(rounds))
+    return RoundsObserved(operation.name, question.scopes, tuple(asked), tuple(rounds))
 
 
-async def ask_surface(question: Question, context: Context) -> SurfaceObserved:
+@probe("What does the server list, and is it what the contract declares?")
+async def ask_surface(question: SurfaceQuestion, context: Context) -> SurfaceObserved:
     """List everything with a token of every scope, and call what the contract declares and no list shows."""
-    caller = await caller_of(context, question.revision, question.principal)
-    if context.minter is None:
-        raise ValueError("a surface is compared with a contract")
-    contract = context.minter.contract
-    listings = {kind: await caller.list(kind, question.scopes) for kind in LISTS}
-    listed = {kind: _names(listing, LISTS[kind][2]) for kind, listing in listings.items()}
+    contract, revision = context.contract, question.revision
+    caller = PrincipalSession(context, revision, question.principal, question.scopes)
+    listings = {name: await caller.list(kind) for name, kind in LISTS.items()}
+    listed = {name: _names(listing, LISTS[name].key) for name, listing in listings.items()}
     undeclared, unlisted = _compared(contract, listed)
     surfaces = []
-    for kind, listing in listings.items():
+    for name, listing in listings.items():
         called = []
-        for operation in unlisted[kind]:
-            owner = await caller_of(context, question.revision, principal_for(contract, operation))
+        for operation in unlisted[name]:
             if operation.effect is not Effect.WRITE:
-                called.append((operation.name, await owner.call(operation, None, "declared, and not listed")))
+                owner = PrincipalSession(context, revision, principal_for(contract, operation))
+                called.append((operation.name, await owner.call(operation, "declared, and not listed")))
         complete = listing.complete or _absent(listing)
-        surfaces.append(Surface(kind, listed[kind], undeclared[kind], tuple(called), listing.answers, complete))
+        surfaces.append(Surface(name, listed[name], undeclared[name], tuple(called), listing.answers, complete))
     return SurfaceObserved(tuple(surfaces))
 
 
@@ -96,15 +92,15 @@ def _compared(
         "prompts": lambda name: any(prompt.name == name for prompt in contract.prompts),
     }
     undeclared = {kind: tuple(name for name in names if not declared[kind](name)) for kind, names in listed.items()}
-    unlisted: dict[str, tuple[Operation, ...]] = {"templates": ()}
-    for kind in (OperationKind.TOOL, OperationKind.RESOURCE, OperationKind.PROMPT):
-        name = _LIST_OF[kind]
-        of_kind = [operation for operation in operations(contract) if operation.kind is kind]
-        unlisted[name] = tuple(
+    unlisted = {
+        name: tuple(
             one
-            for one in of_kind
-            if one.name not in listed[name] and not any(matches(made, one.name) for made in listed["templates"])
+            for one in operations(contract)
+            if _LIST_OF[one.kind] == name and one.name not in names
+            if not any(matches(made, one.name) for made in listed["templates"])
         )
+        for name, names in listed.items()
+    }
     return undeclared, unlisted
 
 
@@ -112,17 +108,17 @@ def _makes(template: str, uris: Iterable[str]) -> bool:
     return any(matches(template, uri) for uri in uris)
 
 
-async def is_hidden(question: Question, context: Context) -> bool:
+async def is_hidden(question: CallQuestion, context: Context) -> bool:
     """Tell whether an operation is listed to a token of its scopes, and not to the question's weak one."""
-    operation, scopes = asked_of(question)
+    operation, scopes = question.operation, question.scopes or frozenset()
     kind = _LIST_OF[operation.kind]
-    caller = await caller_of(context, question.revision, question.principal)
 
     async def shows(granted: frozenset[str]) -> bool | None:
-        key = (caller.revision, caller.principal, kind, granted)
+        caller = PrincipalSession(context, question.revision, question.principal, granted)
+        key = (question.revision, question.principal or "", kind, granted)
         if key not in context.listed:
-            listing = await caller.list(kind, granted)
-            context.listed[key] = frozenset(_names(listing, LISTS[kind][2])) if listing.complete else None
+            listing = await caller.list(LISTS[kind])
+            context.listed[key] = frozenset(_names(listing, LISTS[kind].key)) if listing.complete else None
         names = context.listed[key]
         return None if names is None else operation.name in names
 

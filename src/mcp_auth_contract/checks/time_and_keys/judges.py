@@ -11,9 +11,7 @@ from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Ver
 
 _NO_TIME = "time has to pass for it: run with --wait SECONDS, or in process with target.app"
 
-
 _PROMPT_S = 2.0
-
 
 _FETCHES = 10
 """How often the keys may be fetched within one timeline: some libraries limit themselves to ten a minute."""
@@ -85,7 +83,7 @@ def recovered(observed: TimelineObserved, facts: Facts) -> Verdict:
 
 @judge
 def no_breakdown(observed: TimelineObserved, facts: Facts) -> Verdict:
-    """TransportFailure with the keys is told with 401 or 503, not with a fault of the server (RFC 9110 §15.6.1)."""
+    """Failure to get the keys is told with 401 or 503, not with a fault of the server (RFC 9110 §15.6.1)."""
     if observed.cut and not observed.steps:
         return NotApplicable(observed.cut)
     expected = "a result, a 4xx status or 503"
@@ -119,16 +117,6 @@ def keys_fetched_rarely(observed: TimelineObserved, facts: Facts) -> Verdict:
 
 
 @judge
-def introspecting_client_known(observed: TimelineObserved, facts: Facts) -> Verdict:
-    """Whoever introspects says who it is (RFC 7662 §2.1): else anybody could try out tokens."""
-    if not observed.introspections:
-        return Inconclusive("the server did not introspect the token")
-    if observed.anonymous:
-        return Fail("client credentials with the introspection request", "an introspection request without any")
-    return Pass()
-
-
-@judge
 def leeway_within_declared(observed: LeewayObserved, facts: Facts) -> Verdict:
     """The leeway that the server grants is not longer than declared (RFC 7519 §4.1.4: a few minutes at most)."""
     for probe in observed.probes:
@@ -145,8 +133,8 @@ def leeway_within_declared(observed: LeewayObserved, facts: Facts) -> Verdict:
 
 
 def _unasked(observed: TimelineObserved) -> NotApplicable | None:
-    """A server that did not ask the issuer in its trouble has not shown how it takes that."""
-    if not observed.troubled or observed.asked_in_trouble:
+    """A server that did not ask the issuer while it failed has not shown how it takes that."""
+    if not observed.failing or observed.asked_while_failing:
         return None
     return NotApplicable(_NO_TIME)
 
@@ -162,10 +150,8 @@ def _none_accepted(observed: TimelineObserved, names: Iterable[str], expected: s
         match step.attempt.reading:
             case Refused():
                 continue
-            case Ambiguous(
-                why=AmbiguityReason.SERVER_ERROR
-            ):  # no effect; how trouble is told is another check's question
-                continue
+            case Ambiguous(why=AmbiguityReason.SERVER_ERROR):
+                continue  # no effect; how a failure is told is another check's question
             case _:
                 return _doubt(step)
     return Pass() if steps else Inconclusive("nothing was sent")

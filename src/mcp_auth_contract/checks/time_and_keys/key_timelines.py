@@ -1,9 +1,8 @@
-"""The life of keys, seen from the server: rotation, withdrawal, odd key sets, an issuer in trouble."""
+"""The life of keys, seen from the server: rotation, withdrawal, odd key sets, an issuer that fails."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
 from mcp_auth_contract.checks.issuer_control import Member
 from mcp_auth_contract.checks.time_and_keys.timeline import Script, Timeline
@@ -12,30 +11,21 @@ from mcp_auth_contract.tokens import TokenSpec
 from mcp_auth_contract.tokens.spec import Keyed
 
 _FLOOD = 16
-
-
 _MANY_KEYS = 999
-
-
 _HANGING_S = 2.0
-
-
 _HEAD_START_S = 0.1
 
-
-TROUBLES: Mapping[str, str] = MappingProxyType(
-    {
-        "outage_503": "the keys are answered with 503",
-        "not_found": "the keys are answered with 404",
-        "too_many_requests": "the keys are answered with 429",
-        "no_content": "the keys are answered with 204",
-        "html_page": "a login page is in the place of the keys",
-        "invalid_json": "the key set is broken off JSON",
-        "empty_body": "the key set is an empty body",
-        "null": "the key set is null",
-        "top_level_list": "the key set is a list",
-    }
-)
+_FAILURES = {
+    "outage_503": "the keys are answered with 503",
+    "not_found": "the keys are answered with 404",
+    "too_many_requests": "the keys are answered with 429",
+    "no_content": "the keys are answered with 204",
+    "html_page": "a login page is in the place of the keys",
+    "invalid_json": "the key set is broken off JSON",
+    "empty_body": "the key set is an empty body",
+    "null": "the key set is null",
+    "top_level_list": "the key set is a list",
+}
 """Ways in which an issuer fails, and what then is in the place of its key set."""
 
 
@@ -45,8 +35,7 @@ async def rotate_in(t: Timeline) -> None:
     await t.passes(t.refresh)
     await t.call("old", t.good(), "a token by the old key")
     new = t.new_key()
-    t.touched = True
-    t.issuer.publish(new)
+    t.change.publish(new)
     await t.passes(t.refresh)
     await t.call("new", t.signed(new), "a token by the new key")
     await t.call("old", t.good(), "a token by the old key")
@@ -56,8 +45,7 @@ async def rotate_out(t: Timeline) -> None:
     """The old key is withdrawn after the server has come to know the new one."""
     t.need(2 * t.refresh + t.cache)
     new = t.new_key()
-    t.touched = True
-    t.issuer.publish(new)
+    t.change.publish(new)
     await t.passes(t.refresh)
     await t.call("before", t.good(), "a token by the key that is withdrawn later")
     t.issuer.replace(new)
@@ -70,8 +58,7 @@ async def withdrawn_at_once(t: Timeline) -> None:
     """All keys are withdrawn: the answer to a key that was stolen."""
     t.need(2 * t.cache)
     await t.call("before", t.good(), "a token by the key that is withdrawn later")
-    t.touched = True
-    t.issuer.replace()
+    t.change.replace()
     await t.passes(t.cache)
     await t.call("withdrawn", t.good(), "a token by a key that was withdrawn when all were")
 
@@ -81,8 +68,7 @@ async def same_kid(t: Timeline) -> None:
     t.need(2 * t.cache)
     await t.call("before", t.good(), "a token by the old key")
     new = t.new_key(t.key.kid)
-    t.touched = True
-    t.issuer.replace(new)
+    t.change.replace(new)
     await t.passes(t.cache)
     await t.call("new", t.signed(new), "a token by the new key of the same kid")
     await t.call("withdrawn", t.good(), "a token by the old key of the same kid")
@@ -90,8 +76,7 @@ async def same_kid(t: Timeline) -> None:
 
 async def _good_in(t: Timeline, words: str, *members: Member) -> None:
     t.need(2 * t.cache)
-    t.touched = True
-    t.issuer.replace(*members)
+    t.change.replace(*members)
     await t.passes(t.cache)
     await t.call("good", t.good(), f"an honest token, {words}")
 
@@ -137,8 +122,7 @@ async def other_alg(t: Timeline) -> None:
 async def media_type(t: Timeline) -> None:
     """The key set has the media type that is registered for it (RFC 7517 §8.5.1)."""
     t.need(2 * t.cache)
-    t.touched = True
-    t.issuer.behave("jwk_set_media_type")
+    t.change.behave("jwk_set_media_type")
     await t.passes(t.cache)
     await t.call("good", t.good(), "an honest token, the keys served as application/jwk-set+json")
 
@@ -147,18 +131,16 @@ async def weak_rsa(t: Timeline) -> None:
     """The issuer publishes an RSA key of 1024 bits (RFC 7518 §3.3)."""
     t.need(2 * t.refresh)
     await t.passes(t.refresh)
-    t.touched = True
-    t.issuer.publish(t.issuer.weak_key())
+    t.change.publish(t.issuer.weak_key())
     await t.passes(t.refresh)
     await t.call("weak", t.signed(t.issuer.weak_key()), "a token by an RSA key of 1024 bits")
 
 
 async def symmetric(t: Timeline) -> None:
-    """The issuer publishes a shared secret by mistake; everybody who reads the key set can sign with it."""
+    """The issuer publishes a shared secret by mistake; whoever reads the key set can sign with it."""
     t.need(2 * t.refresh)
     await t.passes(t.refresh)
-    t.touched = True
-    t.issuer.publish(t.issuer.odd("symmetric", t.key))
+    t.change.publish(t.issuer.odd("symmetric", t.key))
     await t.passes(t.refresh)
     forged = t.changed(_hmac(t.issuer.symmetric_secret(), kid="odd-symmetric"))
     await t.call("forged", forged, "a token signed with HS256 and a secret from the key set")
@@ -166,19 +148,17 @@ async def symmetric(t: Timeline) -> None:
 
 async def redirect(t: Timeline) -> None:
     """The key set is answered with a redirect to keys of a stranger."""
-    t.touched = True
     await t.chill()
-    t.trouble("redirect_to_stranger")
+    t.fail("redirect_to_stranger")
     await t.call("forged", t.signed(t.stranger()), "a token by a key to which the key set redirects")
 
 
-def _trouble(name: str) -> Script:
+def _failure(name: str) -> Script:
     async def script(t: Timeline) -> None:
-        t.touched = True
         await t.chill()
-        t.trouble(name)
-        await t.call("forged", t.signed(t.stranger()), f"a stranger's token while {TROUBLES[name]}")
-        await t.call("during", t.good(), f"an honest token while {TROUBLES[name]}")
+        t.fail(name)
+        await t.call("forged", t.signed(t.stranger()), f"a stranger's token while {_FAILURES[name]}")
+        await t.call("during", t.good(), f"an honest token while {_FAILURES[name]}")
         t.issuer.restore()
         if t.cold:
             await t.passes(t.cache)
@@ -189,19 +169,16 @@ def _trouble(name: str) -> Script:
 
 async def outage_warm(t: Timeline) -> None:
     """The issuer is down for a while; the server knows its keys, and a stranger makes it ask for another one."""
-    if t.context.time.affords(t.refresh):
-        await t.passes(t.refresh)
+    await t.refreshed()
     await t.call("before", t.good(), "an honest token before the outage")
-    t.touched = True
-    t.trouble("outage_503")
+    t.fail("outage_503")
     await t.call("forged", t.signed(t.stranger()), "a stranger's token during the outage")
     await t.call("good", t.good(), "an honest token during the outage")
 
 
 async def flood(t: Timeline) -> None:
     """Forged tokens come with a new key id each: the server must not pass the flood on to the issuer."""
-    if t.context.time.affords(t.refresh):
-        await t.passes(t.refresh)
+    await t.refreshed()
     await t.call("before", t.good(), "an honest token before the flood")
     for number in range(_FLOOD):
         stranger = t.stranger(f"flood-{number}-{t.new_key().kid}")
@@ -224,12 +201,10 @@ async def many_calls(t: Timeline) -> None:
 
 
 async def hanging(t: Timeline) -> None:
-    """The issuer never answers while somebody sends an unknown key id; others must not wait for that."""
-    if t.context.time.affords(t.refresh):
-        await t.passes(t.refresh)
+    """The issuer never answers while a token names an unknown key id; others must not wait for that."""
+    await t.refreshed()
     await t.call("before", t.good(), "an honest token before the issuer hangs")
-    t.touched = True
-    t.trouble("hang")
+    t.fail("hang")
     stranger = t.signed(t.stranger(f"hang-{t.new_key().kid}"))
     words = "a stranger's token while the issuer hangs"
     begun = stopwatch()  # a fetch on the event loop of a server in this process holds up the kit too
@@ -249,31 +224,27 @@ def _hmac(secret: bytes, kid: str | None = None) -> Callable[[TokenSpec], TokenS
     return change
 
 
-KEY_TIMELINES: Mapping[str, tuple[str, Script]] = MappingProxyType(
-    {
-        "rotate_in": ("a new key is published and used", rotate_in),
-        "rotate_out": ("a key is withdrawn, another one stays", rotate_out),
-        "withdrawn_at_once": ("all keys are withdrawn", withdrawn_at_once),
-        "same_kid": ("another key is published under the same kid", same_kid),
-        "odd_members": ("keys that nobody can use stand before the good one", odd_members),
-        "no_keys_among": ("members that are no objects stand before the good key", no_keys_among),
-        "last_of_many": ("the good key is the last of a thousand", last_of_many),
-        "duplicate_kid": ("two keys have the same kid", duplicate_kid),
-        "without_alg": ("the key does not name its algorithm", without_alg),
-        "for_encryption": ("the key's key_ops allow encryption only", for_encryption),
-        "other_alg": ("the key is published for another algorithm", other_alg),
-        "media_type": ("the keys are served as application/jwk-set+json", media_type),
-        "weak_rsa": ("an RSA key of 1024 bits is published", weak_rsa),
-        "symmetric": ("a shared secret is published", symmetric),
-        "redirect": ("the key set redirects to a stranger's keys", redirect),
-        **{name: (words, _trouble(name)) for name, words in TROUBLES.items()},
-        "outage_warm": ("the issuer is down while the server knows its keys", outage_warm),
-        "flood": ("forged tokens come with a new kid each", flood),
-        "same_kid_flood": ("forged tokens come under the known kid", same_kid_flood),
-        "many_calls": ("many honest tokens come by one key", many_calls),
-        "hanging": ("the issuer never answers", hanging),
-    }
-)
-
-
+KEY_TIMELINES: Mapping[str, tuple[str, Script]] = {
+    "rotate_in": ("a new key is published and used", rotate_in),
+    "rotate_out": ("a key is withdrawn, another one stays", rotate_out),
+    "withdrawn_at_once": ("all keys are withdrawn", withdrawn_at_once),
+    "same_kid": ("another key is published under the same kid", same_kid),
+    "odd_members": ("keys that nobody can use stand before the good one", odd_members),
+    "no_keys_among": ("members that are no objects stand before the good key", no_keys_among),
+    "last_of_many": ("the good key is the last of a thousand", last_of_many),
+    "duplicate_kid": ("two keys have the same kid", duplicate_kid),
+    "without_alg": ("the key does not name its algorithm", without_alg),
+    "for_encryption": ("the key's key_ops allow encryption only", for_encryption),
+    "other_alg": ("the key is published for another algorithm", other_alg),
+    "media_type": ("the keys are served as application/jwk-set+json", media_type),
+    "weak_rsa": ("an RSA key of 1024 bits is published", weak_rsa),
+    "symmetric": ("a shared secret is published", symmetric),
+    "redirect": ("the key set redirects to a stranger's keys", redirect),
+    **{name: (words, _failure(name)) for name, words in _FAILURES.items()},
+    "outage_warm": ("the issuer is down while the server knows its keys", outage_warm),
+    "flood": ("forged tokens come with a new kid each", flood),
+    "same_kid_flood": ("forged tokens come under the known kid", same_kid_flood),
+    "many_calls": ("many honest tokens come by one key", many_calls),
+    "hanging": ("the issuer never answers", hanging),
+}
 """What happens in each timeline, in words, and its script."""

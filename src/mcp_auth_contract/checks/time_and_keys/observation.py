@@ -30,9 +30,9 @@ class Step:
 class TimelineObserved(Observation):
     """The steps of one timeline. `cut` says why it ended before its last step, `waited` is in seconds.
 
-    `troubled` says that the issuer was made to fail, `asked_in_trouble` how often it was asked for its keys meanwhile.
-    `cold` says that the server's caches had expired before the trouble began. `introspections` is how often the issuer
-    was asked about tokens, `anonymous` how often without a client's credentials.
+    `failing` says that the issuer was made to fail, `asked_while_failing` how often it was then asked for its keys.
+    `cold` says that the server's caches had expired before that. `introspections` is how often the issuer was asked
+    about tokens, `anonymous` how often without a client's credentials.
     """
 
     timeline: str
@@ -40,8 +40,8 @@ class TimelineObserved(Observation):
     cut: str | None = None
     waited: float = 0.0
     cold: bool = False
-    troubled: bool = False
-    asked_in_trouble: int = 0
+    failing: bool = False
+    asked_while_failing: int = 0
     introspections: int = 0
     anonymous: int = 0
 

@@ -1,21 +1,20 @@
 """The tools of a timeline: calls one after another, while keys and clocks move between them."""
 
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import NoReturn, TypeAlias
 
-from mcp_auth_contract.answers import Attempt, read
+from mcp_auth_contract.checks.client import PrincipalSession
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.issuer_control import IssuerControl
 from mcp_auth_contract.checks.minting import Minter
-from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.questions import FormQuestion
 from mcp_auth_contract.checks.time_and_keys.observation import Step, TimelineObserved
 from mcp_auth_contract.clock import stopwatch
 from mcp_auth_contract.contract import Policy
 from mcp_auth_contract.tokens import Minted, Role, SigningKey, TokenSpec
 from mcp_auth_contract.tokens.spec import fresh_id
-from mcp_auth_contract.wire import Request, encode, operation_call, request
 
 
 class _Cut(Exception):
@@ -26,36 +25,42 @@ class _Cut(Exception):
 class Timeline:
     """One timeline under way. Times are seconds; waiting is real or not, as the context says."""
 
-    question: Question
+    question: FormQuestion
     context: Context
-    minter: Minter
     issuer: IssuerControl
     principal: str
     steps: list[Step] = field(default_factory=list)
     waited: float = 0.0
     cold: bool = False
     touched: bool = False
-    _trouble: int | None = None
-    _asked: int = 0
+    asked: int = 0
+    """How often the issuer was asked for its keys since it was made to fail."""
+    _failed_at: int | None = None
     _begun: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._begun = self.issuer.fetches()
 
     @property
-    def troubled(self) -> bool:
+    def failing(self) -> bool:
         """Whether the issuer was made to fail."""
-        return self._trouble is not None
+        return self._failed_at is not None
 
     @property
-    def asked(self) -> int:
-        """How often the issuer was asked for its keys since then."""
-        return self._asked
+    def minter(self) -> Minter:
+        """What mints the tokens."""
+        return self.context.minter
+
+    @property
+    def change(self) -> IssuerControl:
+        """The issuer, to be changed: it is put back in the end."""
+        self.touched = True
+        return self.issuer
 
     @property
     def policy(self) -> Policy:
         """What the contract declares about time."""
-        return self.minter.contract.policy
+        return self.context.contract.policy
 
     @property
     def refresh(self) -> float:
@@ -79,13 +84,18 @@ class Timeline:
     def need(self, seconds: float) -> None:
         """End the timeline before it has changed anything, unless that much time may pass."""
         if not self.context.time.affords(seconds):
-            raise _Cut("time has to pass for it: run with --wait SECONDS, or in process with target.app")
+            self.cut("time has to pass for it: run with --wait SECONDS, or in process with target.app")
 
     async def passes(self, seconds: float) -> None:
         """Let time pass."""
         if not await self.context.time.pass_time(seconds):
-            raise _Cut(f"the time that --wait allows was used up; another {seconds:.0f} s were needed")
+            self.cut(f"the time that --wait allows was used up; another {seconds:.0f} s were needed")
         self.waited += seconds
+
+    async def refreshed(self) -> None:
+        """Let a server come to ask again for a key it did not find, where the time for it is granted."""
+        if self.context.time.affords(self.refresh):
+            await self.passes(self.refresh)
 
     async def chill(self) -> None:
         """Let the server's caches expire, where the time for it is granted."""
@@ -93,11 +103,10 @@ class Timeline:
             await self.passes(self.cache)
             self.cold = True
 
-    def trouble(self, name: str) -> None:
-        """Make the issuer answer for its keys as the named trouble does."""
-        self.touched = True
-        self._trouble = self.issuer.fetches()
-        self.issuer.behave(name)
+    def fail(self, how: str) -> None:
+        """Make the issuer answer for its keys as the named failure does."""
+        self._failed_at = self.issuer.fetches()
+        self.change.behave(how)
 
     def new_key(self, kid: str | None = None) -> SigningKey:
         """Return a key that the issuer has not published yet, under a fresh key id or the one given."""
@@ -138,62 +147,51 @@ class Timeline:
         `since` is a reading of the stopwatch to measure from, `limit` the seconds to wait for an answer.
         """
         begun = stopwatch() if since is None else since
-        operation, revision = self.question.operation, self.question.revision
-        if operation is None or revision is None:
-            raise ValueError("a timeline needs an operation and a revision")
-        live = await self.context.live(revision, self.principal)
-        called = operation_call(operation.kind, operation.name, operation.arguments)
-        session = live.session if live else None
-        spoken = live.revision if live else revision
-        message = request(spoken, called, next(self.context.conversation.ids), session=session)
-        sent = Request(
-            "POST",
-            self.context.endpoint,
-            (("Authorization", f"Bearer {minted.token}"), *message.headers),
-            encode(message.value),
-            expects_id=message.id,
+        attempt = await PrincipalSession(self.context, self.question.revision, self.principal).call(
+            self.question.operation,
+            f"{words}, {self.waited:.0f} s later" if self.waited else words,
+            token=minted,
+            note=f"timeline {self.question.form}: {name}",
             timeout=limit,
-            note=f"timeline {self.question.word}: {name}",
         )
-        answer = await self.context.conversation.door.send(sent)
-        attempt = Attempt(f"{words}, {self.waited:.0f} s later" if self.waited else words, "call", answer, read(answer))
         step = Step(name, words, attempt, self.issuer.fetches() - self._begun, stopwatch() - begun)
         self.steps.append(step)
-        if self._trouble is not None:
-            self._asked = self.issuer.fetches() - self._trouble
+        if self._failed_at is not None:
+            self.asked = self.issuer.fetches() - self._failed_at
         return step
 
 
 Script: TypeAlias = Callable[[Timeline], Awaitable[None]]
 
 
-async def play(question: Question, context: Context, scripts: Mapping[str, Script]) -> TimelineObserved:
+async def play(question: FormQuestion, context: Context, script: Script) -> TimelineObserved:
     """Play one timeline. The issuer is put back in any case, and the server gets time to notice where there is any."""
-    if context.minter is None or context.issuer is None or question.principal is None:
-        return TimelineObserved(question.word, (), "the kit does not serve the issuer")
-    timeline = Timeline(question, context, context.minter, context.issuer, question.principal)
-    anonymous, introspections = context.issuer.anonymous(), context.issuer.introspections()
+    issuer = context.issuer
+    if context.issued is None or issuer is None or question.principal is None:
+        return TimelineObserved(question.form, (), "the kit does not serve the issuer")
+    timeline = Timeline(question, context, issuer, question.principal)
+    anonymous, introspections = issuer.anonymous(), issuer.introspections()
     cut: str | None = None
     try:
-        await scripts[question.word](timeline)
+        await script(timeline)
     except _Cut as reason:
         cut = str(reason)
     finally:
         if timeline.touched:
-            context.issuer.restore()
+            issuer.restore()
     if timeline.touched:
         # Where time costs nothing, a server that is slow to recover gets twice as long before it is judged again.
-        settling = timeline.cache * (2 if context.time.affords(math.inf) else 1)
-        if context.time.affords(settling):
-            await context.time.pass_time(settling)
+        recovery = timeline.cache * (2 if context.time.affords(math.inf) else 1)
+        if context.time.affords(recovery):
+            await context.time.pass_time(recovery)
     return TimelineObserved(
-        question.word,
+        question.form,
         tuple(timeline.steps),
         cut,
         timeline.waited,
         cold=timeline.cold,
-        troubled=timeline.troubled,
-        asked_in_trouble=timeline.asked,
-        anonymous=context.issuer.anonymous() - anonymous,
-        introspections=context.issuer.introspections() - introspections,
+        failing=timeline.failing,
+        asked_while_failing=timeline.asked,
+        anonymous=issuer.anonymous() - anonymous,
+        introspections=issuer.introspections() - introspections,
     )

@@ -167,7 +167,9 @@ _FORMS: Mapping[str, tuple[str, _Send]] = {
 
 
 @probe(
-    "Is this way into the endpoint closed without a token?", forms={form: words for form, (words, _) in _FORMS.items()}
+    "Is this way into the endpoint closed without a token?",
+    forms={form: words for form, (words, _) in _FORMS.items()},
+    anonymous=True,
 )
 async def ask_endpoint(question: FormQuestion, context: Context) -> EndpointObserved:
     """Try one way into the endpoint without a token."""
@@ -194,7 +196,7 @@ async def ask_parity(question: ParityQuestion, context: Context) -> ParityObserv
     return ParityObserved(tuple(readings))
 
 
-@probe("What does a browser's preflight meet?")
+@probe("What does a browser's preflight meet?", anonymous=True)
 async def ask_preflight(question: OperationQuestion, context: Context) -> PreflightObserved:
     """Send the preflight of a browser client, then its call without a token."""
     origin = ("Origin", BROWSER_ORIGIN)

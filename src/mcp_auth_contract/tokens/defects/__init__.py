@@ -3,10 +3,10 @@
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from types import MappingProxyType
 
 from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens.defects.algorithms import ALGORITHM_DEFECTS
 from mcp_auth_contract.tokens.defects.claims import CLAIM_DEFECTS
 from mcp_auth_contract.tokens.defects.defect import Bench, Defect, Expectation, Kind, Need, path_of, sayable, unmet
@@ -92,7 +92,7 @@ class Minted:
 def defect_named(name: str) -> Defect:
     """Return a defect; raises UsageError with the nearest known name."""
     if name not in DEFECTS:
-        raise UsageError(f"unknown defect {name!r}: {_nearest(name, DEFECTS)}")
+        raise UsageError(f"unknown defect {name!r}: {suggest(name, DEFECTS)}")
     return DEFECTS[name]
 
 
@@ -122,7 +122,8 @@ def mint_case(
         raise UsageError(f"the defect {defect} cannot be minted here: it needs {', '.join(lacking)}")
     variant = variant or None
     if variant is not None and variant not in found.variants:
-        raise UsageError(f"unknown variant {variant!r} of {defect}: {_nearest(variant, found.variants)}")
+        none = None if found.variants else "it has no variants"
+        raise UsageError(f"unknown variant {variant!r} of {defect}: {suggest(variant, found.variants, none)}")
     for form in found.forms:
         name = hashlib.sha256(f"{defect} {form.name} {good.claims.get('jti')}".encode()).hexdigest()[:16]
         bench = Bench(good, keys, listening(name))
@@ -157,10 +158,3 @@ def _minted(spec: TokenSpec, defect: str | None, variant: str | None, change: st
         told=told,
         answered=spec.introspection,
     )
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    names = list(known)
-    if close := get_close_matches(name, names, n=1):
-        return f"did you mean {close[0]!r}?"
-    return f"known: {', '.join(names)}" if names else "it has no variants"

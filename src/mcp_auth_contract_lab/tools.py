@@ -1,0 +1,195 @@
+"""The eight tools: what they are called with, which scopes they need, what they answer."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from mcp_auth_contract_lab.principal import Principal
+from mcp_auth_contract_lab.records import Invoice, Ledger, Way
+
+__all__ = ["EXPORT", "READ", "TOOLS", "WRITE", "Tool", "call_tool", "invoice_json", "tool_error"]
+
+READ = "invoices:read"
+WRITE = "invoices:write"
+EXPORT = "invoices:export"
+
+_PAGE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool. `arguments` maps each argument to its JSON type; those not in `optional` are required."""
+
+    name: str
+    description: str
+    scopes: frozenset[str]
+    run: Callable[[Ledger, Principal, Mapping[str, Any]], dict[str, Any]]
+    arguments: Mapping[str, str]
+    optional: frozenset[str] = frozenset()
+    read_only: bool = True
+
+    def describe(self) -> dict[str, Any]:
+        """Return the tool's entry in tools/list."""
+        schema: dict[str, Any] = {
+            "type": "object",
+            "properties": {name: {"type": kind} for name, kind in self.arguments.items()},
+        }
+        if required := sorted(self.arguments.keys() - self.optional):
+            schema["required"] = required
+        return {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": schema,
+            "annotations": {
+                "readOnlyHint": self.read_only,
+                "destructiveHint": not self.read_only,
+                "openWorldHint": False,
+            },
+        }
+
+    def accepts(self, arguments: object) -> bool:
+        """Whether the arguments have the types that the schema names."""
+        if not isinstance(arguments, dict):
+            return False
+        if not self.arguments.keys() - self.optional <= arguments.keys():
+            return False
+        return all(_has_type(arguments[name], kind) for name, kind in self.arguments.items() if name in arguments)
+
+
+def _has_type(value: object, kind: str) -> bool:
+    if kind == "string":
+        return isinstance(value, str)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def invoice_json(invoice: Invoice) -> dict[str, Any]:
+    """Return an invoice as clients see it."""
+    return {
+        "invoice_id": invoice.invoice_id,
+        "owner": invoice.owner,
+        "tenant": invoice.tenant,
+        "amount": invoice.amount,
+        "note": invoice.note,
+    }
+
+
+def _result(structured: dict[str, Any], text: str | None = None) -> dict[str, Any]:
+    return {
+        "content": [{"type": "text", "text": json.dumps(structured) if text is None else text}],
+        "structuredContent": structured,
+        "isError": False,
+    }
+
+
+def tool_error(text: str) -> dict[str, Any]:
+    """Return a tool result that says what went wrong."""
+    return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def _get(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    found = ledger.find(principal, arguments["invoice_id"], Way.GET)
+    return _result(invoice_json(found)) if found else tool_error("not found")
+
+
+def _list(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    start = ledger.page_offset(principal, Way.LIST, arguments.get("cursor"))
+    if start is None:
+        return tool_error("the cursor is not valid")
+    invoices = list(ledger.page_of(principal, arguments.get("cursor")))
+    page = invoices[start : start + _PAGE]
+    listed: dict[str, Any] = {"invoices": [invoice_json(one) for one in page]}
+    if start + _PAGE < len(invoices):
+        listed["nextCursor"] = ledger.page_token(principal, Way.LIST, start + _PAGE)
+    return _result(listed)
+
+
+def _search(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    query = arguments["query"].lower()
+    invoices = ledger.visible(principal, Way.SEARCH)
+    hits = [one for one in invoices if query in f"{one.invoice_id} {one.note}".lower()]
+    return _result({"invoices": [invoice_json(one) for one in hits]})
+
+
+def _export(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    if "export_id" in arguments:
+        kept = ledger.exports.find(principal, arguments["export_id"])
+        return tool_error("not found") if kept is None else _result({"csv": kept}, kept)
+    rows = [f"{one.invoice_id},{one.amount},{one.note}" for one in ledger.visible(principal, Way.EXPORT)]
+    text = "\n".join(("invoice_id,amount,note", *rows))
+    return _result({"csv": text, "export_id": ledger.exports.keep(principal, text)}, text)
+
+
+def _update(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    changed = ledger.update(principal, arguments["invoice_id"], arguments["amount"], arguments.get("idempotency_key"))
+    return _result(invoice_json(changed)) if changed else tool_error("not found")
+
+
+def _whoami(_ledger: Ledger, principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return _result({"subject": principal.subject, "tenant": principal.tenant, "scopes": sorted(principal.scopes)})
+
+
+def _approve(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    found = ledger.find(principal, arguments["invoice_id"], Way.UPDATE)
+    return _result({**invoice_json(found), "approved": True}) if found else tool_error("not found")
+
+
+def _currencies(_ledger: Ledger, _principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return _result({"currencies": ["CHF", "EUR", "USD"]})
+
+
+_READ, _ID = frozenset({READ}), {"invoice_id": "string"}
+
+TOOLS: Mapping[str, Tool] = MappingProxyType(
+    {
+        tool.name: tool
+        for tool in (
+            Tool(
+                "list_invoices",
+                "List your invoices",
+                _READ,
+                _list,
+                {"cursor": "string"},
+                frozenset({"cursor"}),
+            ),
+            Tool("get_invoice", "Read one of your invoices", _READ, _get, _ID),
+            Tool("search_invoices", "Search your invoices", _READ, _search, {"query": "string"}),
+            Tool("whoami", "Say whom the token stands for", _READ, _whoami, {}),
+            Tool(
+                "export_invoices",
+                "Export your invoices as CSV, or read an export again by its id",
+                frozenset({EXPORT}),
+                _export,
+                {"export_id": "string"},
+                frozenset({"export_id"}),
+            ),
+            Tool(
+                "update_invoice",
+                "Change the amount of one of your invoices",
+                frozenset({WRITE}),
+                _update,
+                {**_ID, "amount": "integer", "idempotency_key": "string"},
+                frozenset({"idempotency_key"}),
+                read_only=False,
+            ),
+            Tool(
+                "approve_invoice",
+                "Read one of your invoices and approve it",
+                frozenset({READ, WRITE}),
+                _approve,
+                _ID,
+                read_only=False,
+            ),
+            Tool("list_currencies", "List the currencies of invoices", frozenset(), _currencies, {}),
+        )
+    }
+)
+
+
+def call_tool(tool: Tool, ledger: Ledger, principal: Principal, arguments: object) -> dict[str, Any]:
+    """Run a tool for a caller who may; wrong arguments are a tool execution error."""
+    given = {} if arguments is None else arguments
+    if not isinstance(given, dict) or not tool.accepts(given):
+        return tool_error(f"wrong arguments for {tool.name}")
+    return tool.run(ledger, principal, given)
