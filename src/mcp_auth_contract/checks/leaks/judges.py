@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from mcp_auth_contract.answers import Accepted, Refused, read
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge
-from mcp_auth_contract.checks.leaks.observation import Credential, Exchanged, ExchangesObserved, UpstreamObserved
+from mcp_auth_contract.checks.leaks.observation import CredentialKind, Exchanged, ExchangesObserved, UpstreamObserved
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 
 _Lacks = Callable[[Exchanged], bool]
@@ -53,7 +53,9 @@ def _fail(expected: str, observed: str, found: Iterable[Exchanged]) -> Fail:
 
 def _silence(observed: ExchangesObserved) -> Verdict:
     """Decide where nothing was found: it proves something only about a server that has served a caller."""
-    served = any(one.credential is Credential.GOOD and isinstance(_reading(one), Accepted) for one in _calls(observed))
+    served = any(
+        one.credential is CredentialKind.GOOD and isinstance(_reading(one), Accepted) for one in _calls(observed)
+    )
     return Pass() if served else Inconclusive("no call with a good token was accepted in this run")
 
 
@@ -131,8 +133,8 @@ def no_canary_in_refusals(observed: ExchangesObserved, facts: Facts) -> Verdict:
 
 
 def _unread(one: Exchanged) -> bool:
-    """Whether the answer went to somebody who may not read a record that it holds."""
-    holds = one.credential is Credential.GOOD
+    """Whether the answer holds a record that its sender may not read."""
+    holds = one.credential is CredentialKind.GOOD
     return any(not holds or one.sender not in secret.readers for secret in one.secrets)
 
 
@@ -149,9 +151,9 @@ def no_foreign_canary(observed: ExchangesObserved, facts: Facts) -> Verdict:
 
     def gives(one: Exchanged) -> bool:
         operation = one.rpc.lower() in _OPERATIONS or (one.verb == "POST" and not one.rpc)
-        nobody = one.sender is None and one.credential is not Credential.NONE
+        unknown = one.sender is None and one.credential is not CredentialKind.NONE
         foreign = any(one.sender not in secret.readers for secret in one.secrets)
-        return not operation and not nobody and foreign and isinstance(_reading(one), Accepted)
+        return not operation and not unknown and foreign and isinstance(_reading(one), Accepted)
 
     found = [one for one in observed.exchanges if one.secrets and gives(one)]
     if found:
@@ -185,7 +187,7 @@ def no_public_cache(observed: ExchangesObserved, facts: Facts) -> Verdict:
     answered = [
         one
         for one in _calls(observed)
-        if one.credential in (Credential.GOOD, Credential.WEAK)
+        if one.credential in (CredentialKind.GOOD, CredentialKind.WEAK)
         and one.rpc not in facts.public
         and isinstance(_reading(one), Accepted)
     ]
@@ -206,7 +208,7 @@ def _exceptions(answers: Sequence[Exchanged], lacks: _Lacks, judged: int) -> tup
     usual = not found
     for without in (True, False):
         kind = [
-            one for one in answers if one.answer.status == judged and (one.credential is Credential.NONE) is without
+            one for one in answers if one.answer.status == judged and (one.credential is CredentialKind.NONE) is without
         ]
         lacking = [one for one in kind if lacks(one)]
         if kind and 2 * len(lacking) <= len(kind):
@@ -264,7 +266,7 @@ def every_denial_explained(observed: ExchangesObserved, facts: Facts) -> Verdict
     denied = [
         one
         for one in _calls(observed)
-        if one.answer.status == 403 and one.credential in (Credential.GOOD, Credential.WEAK) and not one.origin
+        if one.answer.status == 403 and one.credential in (CredentialKind.GOOD, CredentialKind.WEAK) and not one.origin
     ]
 
     def lacks(one: Exchanged) -> bool:
@@ -303,7 +305,7 @@ def no_server_errors(observed: ExchangesObserved, facts: Facts) -> Verdict:
     Tokens with a fault of another kind have checks of their own. 503 is left out: a server that cannot reach its issuer
     says so with it.
     """
-    plain = (Credential.NONE, Credential.FORGED, Credential.WEAK)
+    plain = (CredentialKind.NONE, CredentialKind.FORGED, CredentialKind.WEAK)
     asked = [one for one in _calls(observed) if one.credential in plain and one.answer.status is not None]
     found = [one for one in asked if (one.answer.status or 0) >= 500 and one.answer.status != 503]
     if found:

@@ -1,4 +1,4 @@
-"""Does a session lend anybody its owner's rights, and are its id and its end as they should be?"""
+"""Does a session lend its owner's rights, and are its id and its end as they should be?"""
 
 import re
 from collections.abc import Sequence
@@ -210,7 +210,7 @@ def session_ids_unpredictable(ids: Sequence[str], facts: Facts) -> Verdict:
 @judge
 def session_survives(observed: SessionEndObserved, facts: Facts) -> Verdict:
     """DELETE without a token does not end a session (MCP transports, session management)."""
-    if not observed.session or observed.ended is None or observed.after is None:
+    if observed.ended is None or observed.after is None:
         return NotApplicable("the server hands out no session ids")
     said, status = describe(observed.ended), observed.ended.status or 0
     if proves_nothing(observed.ended):

@@ -226,15 +226,14 @@ async def ask_session_ids(question: OperationQuestion, context: Context) -> Sess
 @probe("Can a stranger end a live session?", alone=True)
 async def ask_session_end(question: OperationQuestion, context: Context) -> SessionEndObserved:
     """Open a session, DELETE it without a token, and use it once more with one."""
-    unseen = SessionEndObserved(session=False, ended=None, after=None)
     if question.revision.stateless:
-        return unseen
+        return SessionEndObserved()
     own = PrincipalSession(context, question.revision, question.principal)
     live = await own.open(note="a session to be ended")
     if live.opened is None or live.opened.session is None:
-        return unseen
+        return SessionEndObserved()
     ended = (await live.bodiless("DELETE", accept="*/*", token=None)).answer
     after = await live.call(question.operation, "in the session after DELETE", note="")
     if isinstance(after.reading, Accepted):
         await live.end()
-    return SessionEndObserved(session=True, ended=ended, after=after)
+    return SessionEndObserved(ended, after)
