@@ -85,9 +85,9 @@ class Passed:
 class UpstreamObserved(Observation):
     """The calls of tools that use the upstream, and every request that it received during the run."""
 
-    calls: tuple[tuple[str, Attempt], ...]
+    calls: tuple[Attempt, ...]
     passed: tuple[Passed, ...] = ()
 
     @property
     def answers(self) -> Iterator[Answer]:
-        return (attempt.answer for _, attempt in self.calls)
+        return (attempt.answer for attempt in self.calls)

@@ -162,7 +162,7 @@ async def ask_upstream(_question: Question, context: Context) -> UpstreamObserve
     if context.issued is None or context.outputs.passed is None:
         return UpstreamObserved(())
     contract = context.contract
-    calls: list[tuple[str, Attempt]] = []
+    calls: list[Attempt] = []
     names = {tool.name for tool in contract.tools if tool.upstream}
     for operation in operations(contract):
         writes = operation.effect is Effect.WRITE and not contract.policy.writes
@@ -173,8 +173,7 @@ async def ask_upstream(_question: Question, context: Context) -> UpstreamObserve
             probe="call", revision=context.revisions[0], operation=operation, principal=principal, token=GOOD
         )
         try:
-            observed = await ask_call(asked, context)
+            calls += (await ask_call(asked, context)).attempts
         except CannotSign:  # the genuine token is another principal's
             continue
-        calls += [(operation.name, attempt) for attempt in observed.attempts]
     return UpstreamObserved(tuple(calls), tuple(context.outputs.passed()))
