@@ -123,7 +123,6 @@ _AT_DOORS: Mapping[str, tuple[Any, Facts]] = {
     "endpoint_closed": (door(answer(200, stream=True), expects_reply=False), _HERE),
     "session_survives": (
         SessionEndObserved(
-            session=True,
             ended=answer(204),
             after=Attempt("in the session", "call", answer(404), Refused(Refusal.NOT_SERVED)),
         ),

@@ -89,7 +89,7 @@ SOUND = {
     CallObserved: call(UNAUTHORIZED, UNAUTHORIZED),
     EndpointObserved: door(UNAUTHORIZED),
     SessionEndObserved: SessionEndObserved(
-        session=True, ended=UNAUTHORIZED, after=Attempt("in the session", "call", result(), Accepted())
+        ended=UNAUTHORIZED, after=Attempt("in the session", "call", result(), Accepted())
     ),
     ParityObserved: ParityObserved(
         (

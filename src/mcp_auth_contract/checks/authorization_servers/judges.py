@@ -7,8 +7,8 @@ from functools import wraps
 from mcp_auth_contract.answers import describe
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServer, AuthorizationServersObserved
 from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
-from mcp_auth_contract.checks.discovery.members import private_members, shown, strings_or_none, zero_members
-from mcp_auth_contract.checks.discovery.observation import Document, Location
+from mcp_auth_contract.checks.discovery.members import key_set, public_keys_only, shown, strings_or_none, zero_members
+from mcp_auth_contract.checks.discovery.observation import Location
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision, Verdict
@@ -39,8 +39,7 @@ def prm_issuer_resolvable(observed: AuthorizationServersObserved, facts: Facts) 
     server = lost[0]
     if len(lost) < len(observed.servers):
         return Pass(f"no metadata found for {server.issuer}; another listed server has it")
-    looked = [one for each in lost for one in each.documents]
-    for one in looked:
+    for one in (one for each in lost for one in each.documents):
         if proves_nothing(one.answer):
             return Inconclusive(f"{one.url}: {describe(one.answer)}")
     appended = server.at(Location.OAUTH_APPENDED)
@@ -235,7 +234,7 @@ def _pkce_methods(server: AuthorizationServer) -> tuple[str, ...] | Verdict:
 def as_pkce_s256(server: AuthorizationServer) -> Verdict:
     """`S256` is among the PKCE methods (OAuth 2.1 §4.1.1)."""
     listed = _pkce_methods(server)
-    if not isinstance(listed, tuple):
+    if isinstance(listed, Verdict):
         return listed
     return Pass() if "S256" in listed else Fail('"S256"', f"only {', '.join(listed) or 'an empty list'}")
 
@@ -244,7 +243,7 @@ def as_pkce_s256(server: AuthorizationServer) -> Verdict:
 def as_pkce_no_plain(server: AuthorizationServer) -> Verdict:
     """`plain` is not offered beside it (OAuth 2.1 §7.5.2)."""
     listed = _pkce_methods(server)
-    if not isinstance(listed, tuple):
+    if isinstance(listed, Verdict):
         return listed
     return Fail("S256 only", '"plain" is listed too') if "plain" in listed else Pass()
 
@@ -281,31 +280,19 @@ def as_signing_algs(server: AuthorizationServer) -> Verdict:
     return Fail("signature algorithms only", '"none" is listed') if "none" in algorithms else Pass()
 
 
-def _key_set(server: AuthorizationServer) -> Document | Verdict:
-    if server.jwks is None:
-        return NotApplicable("the document names no jwks_uri")
-    if server.jwks.value is None:
-        return Inconclusive(f"{server.jwks.url}: {describe(server.jwks.answer)}")
-    return server.jwks
-
-
 @_each_server
 def as_jwks_public_only(server: AuthorizationServer) -> Verdict:
     """The key set holds public keys only (RFC 7517 §9)."""
-    jwks = _key_set(server)
-    if not isinstance(jwks, Document):
-        return jwks
-    leaked = private_members(jwks.value or {})
-    return Fail("public keys only", f"private members {', '.join(leaked)} at {jwks.url}") if leaked else Pass()
+    return public_keys_only(server.jwks)
 
 
 @_each_server
 def as_jwks_unique_kids(server: AuthorizationServer) -> Verdict:
     """Keys of a set are told apart by distinct `kid` values (RFC 7517 §4.5)."""
-    jwks = _key_set(server)
-    if not isinstance(jwks, Document):
+    jwks = key_set(server.jwks)
+    if isinstance(jwks, Verdict):
         return jwks
-    keys = (jwks.value or {}).get("keys")
+    keys = jwks.member("keys")
     kids = [key.get("kid") for key in keys if isinstance(key, Mapping)] if isinstance(keys, list) else []
     twice = sorted({str(kid) for kid in kids if kid is not None and kids.count(kid) > 1})
     return Fail("each kid once", f"{', '.join(twice)} more than once at {jwks.url}") if twice else Pass()

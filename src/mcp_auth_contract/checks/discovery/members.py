@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from mcp_auth_contract.checks.discovery.observation import Document
 from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 
 MISSING = "no metadata document was found; prm-served reports it"
 """Why nothing can be said about the resource's metadata."""
 
 _PRIVATE = ("d", "p", "q", "dp", "dq", "qi", "oth", "k")
-
-
 _SHOWN = 80
 
 
@@ -43,8 +43,19 @@ def zero_members(document: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name for name, value in document.items() if value is None or value == [])
 
 
-def private_members(jwks: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the private members (RFC 7518 §6) that the keys of a JWK Set, or a JWK alone, give away."""
-    keys = jwks.get("keys", [jwks])
+def key_set(jwks: Document | None) -> Document | Verdict:
+    """Return a key set that was fetched, or why there is none to judge."""
+    if jwks is None:
+        return NotApplicable("the document names no jwks_uri")
+    return Inconclusive(f"{jwks.url}: {jwks.said}") if jwks.value is None else jwks
+
+
+def public_keys_only(jwks: Document | None) -> Verdict:
+    """Decide whether no key of a JWK Set, or a JWK alone, gives away a private member (RFC 7518 §6)."""
+    fetched = key_set(jwks)
+    if isinstance(fetched, Verdict):
+        return fetched
+    keys = (fetched.value or {}).get("keys", [fetched.value])
     held = [key for key in keys if isinstance(key, Mapping)] if isinstance(keys, list) else []
-    return tuple(name for name in _PRIVATE if any(name in key for key in held))
+    leaked = [name for name in _PRIVATE if any(name in key for key in held)]
+    return Fail("public keys only", f"private members {', '.join(leaked)} at {fetched.url}") if leaked else Pass()

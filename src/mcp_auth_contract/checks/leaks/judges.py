@@ -10,15 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from mcp_auth_contract.answers import Accepted, Refused, read
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge
-from mcp_auth_contract.checks.leaks.observation import Credential, Exchanged, ExchangesObserved, UpstreamObserved
+from mcp_auth_contract.checks.leaks.observation import CredentialKind, Exchanged, ExchangesObserved, UpstreamObserved
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 
 _Lacks = Callable[[Exchanged], bool]
-
-
 _MOST_EVIDENCE = 10
-
-
 _OPERATIONS = frozenset({"tools/call", "resources/read", "prompts/get", "tasks/get", "tasks/result", "tasks/cancel"})
 """Calls, and the methods that bring what a call ended in."""
 
@@ -30,8 +26,6 @@ _TRACES = (
     ("a stack trace", re.compile(r"goroutine \d+ \[")),
     ("a private key", re.compile(r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----")),
 )
-
-
 _INTERNALS = (
     ("a path of the server's files", re.compile(r"(?:/(?:home|usr|opt|srv|var|root|app)/[\w.-]+(?:/[\w.-]+)+)")),
     ("a path of the server's files", re.compile(r"[A-Z]:\\\\?(?:[\w .-]+\\\\?)+\.\w+")),
@@ -57,10 +51,12 @@ def _fail(expected: str, observed: str, found: Iterable[Exchanged]) -> Fail:
     return Fail(expected, observed, evidence=ids[:_MOST_EVIDENCE])
 
 
-def _sent(observed: ExchangesObserved, facts: Facts) -> Inconclusive | None:
-    """Silence proves something only about a server that has served somebody."""
-    served = any(one.credential is Credential.GOOD and isinstance(_reading(one), Accepted) for one in _calls(observed))
-    return None if served else Inconclusive("no call with a good token was accepted in this run")
+def _silence(observed: ExchangesObserved) -> Verdict:
+    """Decide where nothing was found: it proves something only about a server that has served a caller."""
+    served = any(
+        one.credential is CredentialKind.GOOD and isinstance(_reading(one), Accepted) for one in _calls(observed)
+    )
+    return Pass() if served else Inconclusive("no call with a good token was accepted in this run")
 
 
 def _calls(observed: ExchangesObserved) -> Iterable[Exchanged]:
@@ -76,12 +72,14 @@ def no_token_in_answers(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """No token comes back, whole or in part, in headers, bodies, events or redirects (OAuth 2.1 §7.1.1)."""
     found = [one for one in observed.exchanges if one.leaked]
     if not found:
-        return _sent(observed, facts) or Pass()
+        return _silence(observed)
+    said = _told(found, lambda one: f"{_kind(one.leaked[0])} in {_named(one)}")
+    return _fail("answers without any token", said, found)
 
-    def say(one: Exchanged) -> str:
-        return f"{one.leaked[0].rsplit('#', 1)[0]} in {_named(one)}"
 
-    return _fail("answers without any token", _told(found, say), found)
+def _kind(label: str) -> str:
+    """The label of a token without its number."""
+    return label.rsplit("#", 1)[0]
 
 
 @judge
@@ -91,27 +89,27 @@ def no_token_written(observed: ExchangesObserved, facts: Facts) -> Verdict:
         return NotApplicable("the kit cannot read what the server writes: start it with target.start or target.app")
     found = [one for one in observed.written if one.labels]
     if found:
-        said = (f"{len(one.labels)} in {one.place}, {one.labels[0].rsplit('#', 1)[0]} for one" for one in found)
+        said = (f"{len(one.labels)} in {one.place}, {_kind(one.labels[0])} for one" for one in found)
         return Fail("no token in what the server writes", "; ".join(said))
     missing = [one.place for one in observed.written if not one.readable]
     if missing:
         return Inconclusive(f"{', '.join(missing)} cannot be read")
-    return _sent(observed, facts) or Pass()
+    return _silence(observed)
 
 
 @judge
-def no_token_passed_on(observed: UpstreamObserved, _facts: Facts) -> Verdict:
+def no_token_passed_on(observed: UpstreamObserved, facts: Facts) -> Verdict:
     """The token that the server received does not go to the service behind it (MCP, token passthrough)."""
     found = [one for one in observed.passed if one.tokens]
     if found:
         place, label = found[0].tokens[0]
-        said = f"{label.rsplit('#', 1)[0]} in its {place}"
-        return Fail("requests to the upstream without the caller's token", f"{found[0].request} with {said}")
+        said = f"{found[0].request} with {_kind(label)} in its {place}"
+        return Fail("requests to the upstream without the caller's token", said)
     if not observed.calls:
         return NotApplicable("the contract names no tool that calls an upstream (tools.upstream) and may be called")
     if not observed.passed:
         return NotApplicable("no tool called the upstream: is the server told to use ${upstream.url}?")
-    if not any(isinstance(attempt.reading, Accepted) for _, attempt in observed.calls):
+    if not any(isinstance(attempt.reading, Accepted) for attempt in observed.calls):
         return Inconclusive("no call of a tool that uses the upstream was accepted")
     return Pass()
 
@@ -131,12 +129,12 @@ def no_canary_in_refusals(observed: ExchangesObserved, facts: Facts) -> Verdict:
     found = [one for one in observed.exchanges if one.secrets and gives(one)]
     if found:
         return _fail("refusals without anything of a record", _told(found, _with_record), found)
-    return _sent(observed, facts) or Pass()
+    return _silence(observed)
 
 
 def _unread(one: Exchanged) -> bool:
-    """Whether the answer went to somebody who may not read a record that it holds."""
-    holds = one.credential is Credential.GOOD
+    """Whether the answer holds a record that its sender may not read."""
+    holds = one.credential is CredentialKind.GOOD
     return any(not holds or one.sender not in secret.readers for secret in one.secrets)
 
 
@@ -153,18 +151,18 @@ def no_foreign_canary(observed: ExchangesObserved, facts: Facts) -> Verdict:
 
     def gives(one: Exchanged) -> bool:
         operation = one.rpc.lower() in _OPERATIONS or (one.verb == "POST" and not one.rpc)
-        nobody = one.sender is None and one.credential is not Credential.NONE
+        unknown = one.sender is None and one.credential is not CredentialKind.NONE
         foreign = any(one.sender not in secret.readers for secret in one.secrets)
-        return not operation and not nobody and foreign and isinstance(_reading(one), Accepted)
+        return not operation and not unknown and foreign and isinstance(_reading(one), Accepted)
 
     found = [one for one in observed.exchanges if one.secrets and gives(one)]
     if found:
         return _fail("records in the answers to their readers alone", _told(found, _with_record), found)
-    return _sent(observed, facts) or Pass()
+    return _silence(observed)
 
 
 @judge
-def no_trace_in_errors(observed: ExchangesObserved, _facts: Facts) -> Verdict:
+def no_trace_in_errors(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """An error does not show the program behind it (CWE-209)."""
     errors = [one for one in observed.exchanges if (one.answer.status or 0) >= 400]
     for kinds, fatal in ((_TRACES, True), (_INTERNALS, False)):
@@ -189,7 +187,7 @@ def no_public_cache(observed: ExchangesObserved, facts: Facts) -> Verdict:
     answered = [
         one
         for one in _calls(observed)
-        if one.credential in (Credential.GOOD, Credential.WEAK)
+        if one.credential in (CredentialKind.GOOD, CredentialKind.WEAK)
         and one.rpc not in facts.public
         and isinstance(_reading(one), Accepted)
     ]
@@ -210,7 +208,7 @@ def _exceptions(answers: Sequence[Exchanged], lacks: _Lacks, judged: int) -> tup
     usual = not found
     for without in (True, False):
         kind = [
-            one for one in answers if one.answer.status == judged and (one.credential is Credential.NONE) is without
+            one for one in answers if one.answer.status == judged and (one.credential is CredentialKind.NONE) is without
         ]
         lacking = [one for one in kind if lacks(one)]
         if kind and 2 * len(lacking) <= len(kind):
@@ -231,7 +229,7 @@ def _everywhere(
 
 
 @judge
-def every_refusal_challenged(observed: ExchangesObserved, _facts: Facts) -> Verdict:
+def every_refusal_challenged(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """Each 401 of the endpoint has a challenge that can be read (RFC 9110 §15.5.2; OAuth 2.1 §5.3.1)."""
 
     def lacks(one: Exchanged) -> bool:
@@ -246,7 +244,7 @@ def every_refusal_challenged(observed: ExchangesObserved, _facts: Facts) -> Verd
 
 
 @judge
-def every_challenge_points(observed: ExchangesObserved, _facts: Facts) -> Verdict:
+def every_challenge_points(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """Each challenge of the endpoint leads to the same metadata document (RFC 9728 §5.1)."""
     answers = [one for one in _calls(observed) if one.answer.status == 401 and not one.origin]
     having = [one for one in answers if one.answer.challenges.bearer is not None]
@@ -254,7 +252,6 @@ def every_challenge_points(observed: ExchangesObserved, _facts: Facts) -> Verdic
     if not having or not pointers:
         return NotApplicable("no challenge of this run has resource_metadata")
     usual = pointers.most_common(1)[0][0]
-
     return _everywhere(
         having,
         lambda one: one.answer.challenges.get("resource_metadata") != usual,
@@ -264,12 +261,12 @@ def every_challenge_points(observed: ExchangesObserved, _facts: Facts) -> Verdic
 
 
 @judge
-def every_denial_explained(observed: ExchangesObserved, _facts: Facts) -> Verdict:
+def every_denial_explained(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """Each 403 to a caller with a good token says why: an error in its challenge, or in its body (RFC 6750 §3.1)."""
     denied = [
         one
         for one in _calls(observed)
-        if one.answer.status == 403 and one.credential in (Credential.GOOD, Credential.WEAK) and not one.origin
+        if one.answer.status == 403 and one.credential in (CredentialKind.GOOD, CredentialKind.WEAK) and not one.origin
     ]
 
     def lacks(one: Exchanged) -> bool:
@@ -280,7 +277,7 @@ def every_denial_explained(observed: ExchangesObserved, _facts: Facts) -> Verdic
 
 
 @judge
-def no_session_ids_in_refusals(observed: ExchangesObserved, _facts: Facts) -> Verdict:
+def no_session_ids_in_refusals(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """No 401 or 403 hands out a session id (MCP security best practices, session hijacking)."""
     return _everywhere(
         [one for one in _calls(observed) if one.answer.status in (401, 403)],
@@ -291,7 +288,7 @@ def no_session_ids_in_refusals(observed: ExchangesObserved, _facts: Facts) -> Ve
 
 
 @judge
-def no_results_in_refusals(observed: ExchangesObserved, _facts: Facts) -> Verdict:
+def no_results_in_refusals(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """No 401 or 403 carries a JSON-RPC result (MCP token handling: validated before processing)."""
     return _everywhere(
         [one for one in _calls(observed) if one.answer.status in (401, 403) and one.rpc],
@@ -302,13 +299,13 @@ def no_results_in_refusals(observed: ExchangesObserved, _facts: Facts) -> Verdic
 
 
 @judge
-def no_server_errors(observed: ExchangesObserved, _facts: Facts) -> Verdict:
+def no_server_errors(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """No request without a token, with a forged one or with too few scopes ends in a 5xx (RFC 9110 §15.6).
 
     Tokens with a fault of another kind have checks of their own. 503 is left out: a server that cannot reach its issuer
     says so with it.
     """
-    plain = (Credential.NONE, Credential.FORGED, Credential.WEAK)
+    plain = (CredentialKind.NONE, CredentialKind.FORGED, CredentialKind.WEAK)
     asked = [one for one in _calls(observed) if one.credential in plain and one.answer.status is not None]
     found = [one for one in asked if (one.answer.status or 0) >= 500 and one.answer.status != 503]
     if found:

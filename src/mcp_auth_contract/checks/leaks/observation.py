@@ -8,7 +8,7 @@ from mcp_auth_contract.answers import Answer, Attempt
 from mcp_auth_contract.checks.observing import Observation
 
 
-class Credential(StrEnum):
+class CredentialKind(StrEnum):
     """What a request carried in its Authorization header."""
 
     NONE = "no token"
@@ -40,7 +40,7 @@ class Exchanged:
     verb: str
     rpc: str = ""
     at_endpoint: bool = True
-    credential: Credential = Credential.NONE
+    credential: CredentialKind = CredentialKind.NONE
     sender: str | None = None
     origin: bool = False
     session: bool = False
@@ -85,9 +85,9 @@ class Passed:
 class UpstreamObserved(Observation):
     """The calls of tools that use the upstream, and every request that it received during the run."""
 
-    calls: tuple[tuple[str, Attempt], ...]
+    calls: tuple[Attempt, ...]
     passed: tuple[Passed, ...] = ()
 
     @property
     def answers(self) -> Iterator[Answer]:
-        return (attempt.answer for _, attempt in self.calls)
+        return (attempt.answer for attempt in self.calls)

@@ -10,7 +10,7 @@ from mcp_auth_contract.answers import Answer, Attempt, JsonObject
 from mcp_auth_contract.checks.client import LISTS, PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.leaks.observation import (
-    Credential,
+    CredentialKind,
     Exchanged,
     ExchangesObserved,
     Secret,
@@ -129,19 +129,19 @@ def _rpc(body: str) -> str:
     return method if isinstance(method, str) else ""
 
 
-def _sender(one: Exchange, holders: Mapping[str, Holder]) -> tuple[Credential, str | None]:
+def _sender(one: Exchange, holders: Mapping[str, Holder]) -> tuple[CredentialKind, str | None]:
     lines = [value for name, value in one.request_headers if name.lower() == "authorization"]
     if not any(line.strip() for line in lines):
-        return Credential.NONE, None
+        return CredentialKind.NONE, None
     scheme, _, label = lines[0].partition(" ")
     holder = holders.get(label.strip()) if len(lines) == 1 else None
     if holder is None:
-        return Credential.OTHER, None
+        return CredentialKind.OTHER, None
     if holder.forged and scheme.lower() == "bearer":
-        return Credential.FORGED, holder.principal
+        return CredentialKind.FORGED, holder.principal
     if not holder.sound or scheme.lower() != "bearer":
-        return Credential.OTHER, holder.principal
-    return Credential.GOOD if holder.whole else Credential.WEAK, holder.principal
+        return CredentialKind.OTHER, holder.principal
+    return CredentialKind.GOOD if holder.whole else CredentialKind.WEAK, holder.principal
 
 
 def _written(context: Context) -> tuple[Written, ...]:
@@ -162,7 +162,7 @@ async def ask_upstream(_question: Question, context: Context) -> UpstreamObserve
     if context.issued is None or context.outputs.passed is None:
         return UpstreamObserved(())
     contract = context.contract
-    calls: list[tuple[str, Attempt]] = []
+    calls: list[Attempt] = []
     names = {tool.name for tool in contract.tools if tool.upstream}
     for operation in operations(contract):
         writes = operation.effect is Effect.WRITE and not contract.policy.writes
@@ -173,8 +173,7 @@ async def ask_upstream(_question: Question, context: Context) -> UpstreamObserve
             probe="call", revision=context.revisions[0], operation=operation, principal=principal, token=GOOD
         )
         try:
-            observed = await ask_call(asked, context)
-        except CannotSign:  # the genuine token is somebody else's
+            calls += (await ask_call(asked, context)).attempts
+        except CannotSign:  # the genuine token is another principal's
             continue
-        calls += [(operation.name, attempt) for attempt in observed.attempts]
     return UpstreamObserved(tuple(calls), tuple(context.outputs.passed()))

@@ -1,4 +1,4 @@
-"""Does a session lend anybody its owner's rights, and are its id and its end as they should be?"""
+"""Does a session lend its owner's rights, and are its id and its end as they should be?"""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _VISIBLE = re.compile(r"[\x21-\x7e]+")
 
 
 def _seen(step: SessionStep) -> str:
-    return f"{describe(step.attempt.answer)} to {step.words}"
+    return f"{describe(step.attempt.answer)} to {step.attempt.way}"
 
 
 def _played(observed: SessionObserved, facts: Facts) -> SessionObserved | Verdict:
@@ -210,19 +210,19 @@ def session_ids_unpredictable(ids: Sequence[str], facts: Facts) -> Verdict:
 @judge
 def session_survives(observed: SessionEndObserved, facts: Facts) -> Verdict:
     """DELETE without a token does not end a session (MCP transports, session management)."""
-    if not observed.session or observed.ended is None or observed.after is None:
+    if observed.ended is None or observed.after is None:
         return NotApplicable("the server hands out no session ids")
+    said, status = describe(observed.ended), observed.ended.status or 0
     if proves_nothing(observed.ended):
-        return Inconclusive(f"DELETE: {describe(observed.ended)}")
-    if observed.ended.status >= 500 and observed.ended.status != 501:
-        return Fail("401 or 405", describe(observed.ended), Impact.AVAILABILITY)
+        return Inconclusive(f"DELETE: {said}")
+    if status >= 500 and status != 501:
+        return Fail("401 or 405", said, Impact.AVAILABILITY)
     match observed.after.reading:
-        case Accepted() if 200 <= observed.ended.status < 300:
-            return Pass(f"DELETE without a token was answered {observed.ended.status}, but the session lives on")
+        case Accepted() if 200 <= status < 300:
+            return Pass(f"DELETE without a token was answered {status}, but the session lives on")
         case Accepted():
             return Pass()
         case Refused(how=Refusal.NOT_SERVED | Refusal.MALFORMED):
-            seen = f"{describe(observed.ended)} to DELETE, then {describe(observed.after.answer)}"
-            return Fail("the session lives on", seen)
+            return Fail("the session lives on", f"{said} to DELETE, then {describe(observed.after.answer)}")
         case _:
             return Inconclusive(f"the session could not be used afterwards: {describe(observed.after.answer)}")

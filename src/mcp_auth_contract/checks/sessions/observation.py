@@ -11,9 +11,8 @@ from mcp_auth_contract.checks.observing import Observation
 class SessionEndObserved(Observation):
     """DELETE on a live session without a token, then a call inside it. None: the server has no sessions."""
 
-    session: bool
-    ended: Answer | None
-    after: Attempt | None
+    ended: Answer | None = None
+    after: Attempt | None = None
 
     @property
     def answers(self) -> Iterator[Answer]:
@@ -23,17 +22,16 @@ class SessionEndObserved(Observation):
 
 @dataclass(frozen=True, slots=True)
 class SessionStep:
-    """One request around a session. `name` is the part it plays, `words` say what was sent.
+    """One request around a session. `name` is the part it plays, the attempt's way says what was sent.
 
     The parts: `owner` uses the session as they may, and `after` once more at the end; `witness` is the owner's own
-    event stream. A `stranger` has no valid token, an `intruder` a valid one of somebody else, who makes the call
+    event stream. A `stranger` has no valid token, an `intruder` a valid one of another user, who makes the call
     `apart` from the session too; `own` is what such a person hears in a session of their own, or what the owner gets
     with a weaker token, which is `allowed` the call itself or not. `good` must work; `ended`, `gone`, `unknown` and
     `missing` are about the id.
     """
 
     name: str
-    words: str
     attempt: Attempt
 
     @property

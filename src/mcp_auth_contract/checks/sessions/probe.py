@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from mcp_auth_contract.answers import Accepted, Attempt, read
@@ -45,10 +46,6 @@ async def _other_user(s: Scene, *, same_tenant: bool = True) -> None:
         await s.post("apart", f"the call of {other} in a session of their own", theirs)
     async with s.kept() as live:
         await s.post("intruder", f"the call in the session with the token of {other}", live, s.good(other))
-
-
-async def _other_tenant(s: Scene) -> None:
-    await _other_user(s, same_tenant=False)
 
 
 async def _other_user_delete(s: Scene) -> None:
@@ -140,10 +137,6 @@ def _with_id(live: PrincipalSession, ident: str | None) -> PrincipalSession:
     return replace(live, opened=live.opened and replace(live.opened, session=ident))
 
 
-async def _header_ignored(s: Scene) -> None:
-    await s.stateless("good", "the call with a session header", f"unknown-{fresh_id()}")
-
-
 async def _header_lends_nothing(s: Scene) -> None:
     stateful = next((one for one in s.context.revisions if not one.stateless), None)
     if stateful is None:
@@ -170,7 +163,7 @@ _SCENES: Mapping[str, tuple[str, _Script]] = {
     "bad_token_delete": ("DELETE with bad tokens", _bad_token_delete),
     "bad_token_resume": ("resuming the stream without a good token", _bad_token_resume),
     "other_user": ("a call with the token of another user of the same tenant", _other_user),
-    "other_tenant": ("a call with the token of a user of another tenant", _other_tenant),
+    "other_tenant": ("a call with the token of a user of another tenant", partial(_other_user, same_tenant=False)),
     "other_user_delete": ("DELETE with the token of another user", _other_user_delete),
     "other_user_stream": ("the session's stream with the token of another user", _other_user_stream),
     "streams_apart": ("the streams of two users, each in a session of their own", _streams_apart),
@@ -180,7 +173,10 @@ _SCENES: Mapping[str, tuple[str, _Script]] = {
     "other_client": ("a call with the owner's token of another client", _other_client),
     "ended": ("a call after the owner has ended the session", _ended),
     "unknown": ("a call with an id that was never handed out", _unknown),
-    "header_ignored": ("a stateless call with a session header", _header_ignored),
+    "header_ignored": (
+        "a stateless call with a session header",
+        lambda s: s.stateless("good", "the call with a session header", f"unknown-{fresh_id()}"),
+    ),
     "header_lends_nothing": ("a stateless call with the id of a live session", _header_lends_nothing),
     "missing": ("a call without a session id", _missing),
 }
@@ -226,15 +222,14 @@ async def ask_session_ids(question: OperationQuestion, context: Context) -> Sess
 @probe("Can a stranger end a live session?", alone=True)
 async def ask_session_end(question: OperationQuestion, context: Context) -> SessionEndObserved:
     """Open a session, DELETE it without a token, and use it once more with one."""
-    unseen = SessionEndObserved(session=False, ended=None, after=None)
     if question.revision.stateless:
-        return unseen
+        return SessionEndObserved()
     own = PrincipalSession(context, question.revision, question.principal)
     live = await own.open(note="a session to be ended")
     if live.opened is None or live.opened.session is None:
-        return unseen
+        return SessionEndObserved()
     ended = (await live.bodiless("DELETE", accept="*/*", token=None)).answer
     after = await live.call(question.operation, "in the session after DELETE", note="")
     if isinstance(after.reading, Accepted):
         await live.end()
-    return SessionEndObserved(session=True, ended=ended, after=after)
+    return SessionEndObserved(ended, after)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
-from mcp_auth_contract.answers import Answer, Attempt, Reading, read
+from mcp_auth_contract.answers import Attempt, read
 from mcp_auth_contract.checks.client import OWN, Credential, PrincipalSession, read_bodiless
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.minting import Minter
@@ -113,7 +113,7 @@ class Scene:
         """Open a session of the owner; ends the scene where the server keeps none."""
         live = await self._open(self.principal, revision or self.question.revision, token)
         if (refused := live.opened) is not None and not refused.open:
-            self._add("owner", "a handshake", refused.answer, refused.reading)
+            self._add("owner", Attempt("a handshake", "call", refused.answer, refused.reading))
             self.cut("")
         return live
 
@@ -132,51 +132,44 @@ class Scene:
         return live
 
     async def post(
-        self,
-        name: str,
-        words: str,
-        live: PrincipalSession,
-        token: Credential = OWN,
-        operation: Operation | None = None,
+        self, name: str, way: str, live: PrincipalSession, token: Credential = OWN, operation: Operation | None = None
     ) -> None:
         """Make the call inside a session."""
-        note = self._note(f"{name}: {words}")
-        made = await live.call(operation or self.question.operation, words, token=token, note=note)
-        self._add(name, words, made.answer, made.reading)
+        called, note = operation or self.question.operation, self._note(f"{name}: {way}")
+        self._add(name, await live.call(called, way, token=token, note=note))
 
-    async def stateless(self, name: str, words: str, ident: str | None, token: Credential = OWN) -> None:
+    async def stateless(self, name: str, way: str, ident: str | None, token: Credential = OWN) -> None:
         """Make the call in the stateless era, with a session header that has no meaning there, or without one."""
         own = PrincipalSession(self.context, self.question.revision, self.principal)
         message = await own.calling(self.question.operation)
         if ident is not None:
             message = replace(message, headers=(*message.headers, ("Mcp-Session-Id", ident)))
-        answer = (await own.send(message, token=token, note=self._note(f"{name}: {words}"))).answer
-        self._add(name, words, answer, read(answer))
+        answer = (await own.send(message, token=token, note=self._note(f"{name}: {way}"))).answer
+        self._add(name, Attempt(way, "call", answer, read(answer)))
 
     async def get(
-        self, name: str, words: str, live: PrincipalSession, token: Credential = OWN, last: str | None = None
+        self, name: str, way: str, live: PrincipalSession, token: Credential = OWN, last: str | None = None
     ) -> None:
         """Open the session's event stream, or resume it after an event; listen for a second or until something came."""
-        resumed = () if last is None else (("Last-Event-ID", last),)
-        await self._bodiless("GET", "text/event-stream", name, words, live, token, resumed)
+        await self._bodiless("GET", "text/event-stream", name, way, live, token, last)
 
-    async def delete(self, name: str, words: str, live: PrincipalSession, token: Credential = OWN) -> None:
+    async def delete(self, name: str, way: str, live: PrincipalSession, token: Credential = OWN) -> None:
         """Ask for the end of the session."""
-        await self._bodiless("DELETE", "*/*", name, words, live, token)
+        await self._bodiless("DELETE", "*/*", name, way, live, token)
 
     async def _bodiless(
         self,
         verb: str,
         accept: str,
         name: str,
-        words: str,
+        way: str,
         live: PrincipalSession,
         token: Credential,
-        headers: tuple[tuple[str, str], ...] = (),
+        last: str | None = None,
     ) -> None:
-        note = self._note(f"{name}: {words}")
+        headers, note = (() if last is None else (("Last-Event-ID", last),)), self._note(f"{name}: {way}")
         answer = (await live.bodiless(verb, accept=accept, token=token, headers=headers, note=note)).answer
-        self._add(name, words, answer, read_bodiless(answer))
+        self._add(name, Attempt(way, "call", answer, read_bodiless(answer)))
 
     async def owner(self, live: PrincipalSession, name: str = "owner") -> None:
         """Let the owner make the call in their session."""
@@ -218,8 +211,8 @@ class Scene:
         for live, token in self._opened:
             await live.end(token=token)
 
-    def _add(self, name: str, words: str, answer: Answer, reading: Reading) -> None:
-        self.steps.append(SessionStep(name, words, Attempt(words, "call", answer, reading)))
+    def _add(self, name: str, attempt: Attempt) -> None:
+        self.steps.append(SessionStep(name, attempt))
 
     def _note(self, words: str) -> str:
         return f"session {self.question.form}, {words}"

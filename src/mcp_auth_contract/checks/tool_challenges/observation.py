@@ -66,7 +66,7 @@ class ToolDeclared:
     """A tool of the contract beside what tools/list says of it.
 
     `scopes` and `public` are the contract's. `entry` is None for a tool that is not listed. `called` are the attempts
-    without a token, made where somebody says that the tool works so: the contract, or the entry.
+    without a token, made where the contract or the entry says that the tool works so.
     """
 
     name: str

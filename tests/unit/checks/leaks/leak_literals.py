@@ -7,7 +7,7 @@ from tests.unit.judges.literals import POINTER, answer, result
 
 from mcp_auth_contract.answers import Accepted, Attempt
 from mcp_auth_contract.checks.leaks.observation import (
-    Credential,
+    CredentialKind,
     Exchanged,
     ExchangesObserved,
     Passed,
@@ -34,10 +34,10 @@ CHALLENGE = f'Bearer error="invalid_token", {POINTER}'
 WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'
 OF_CAROL = Secret("INV-1 of carol", frozenset({"carol"}))
 
-GOOD = Exchanged(result(), "POST", "tools/call", credential=Credential.GOOD, sender="alice")
+GOOD = Exchanged(result(), "POST", "tools/call", credential=CredentialKind.GOOD, sender="alice")
 MISSING = Exchanged(answer(401, CHALLENGE), "POST", "tools/call")
-BAD = Exchanged(answer(401, CHALLENGE), "POST", "tools/call", credential=Credential.OTHER, sender="alice")
-DENIED = Exchanged(answer(403, WEAK), "POST", "tools/call", credential=Credential.WEAK, sender="alice")
+BAD = Exchanged(answer(401, CHALLENGE), "POST", "tools/call", credential=CredentialKind.OTHER, sender="alice")
+DENIED = Exchanged(answer(403, WEAK), "POST", "tools/call", credential=CredentialKind.WEAK, sender="alice")
 
 
 def exchanged(*args: Any, **rest: Any) -> Exchanged:
@@ -51,24 +51,22 @@ def run(*more: Exchanged, written: tuple[Written, ...] = ()) -> ExchangesObserve
 
 
 SOUND_RUN = run(written=(Written("the server's output"),))
-SOUND_UPSTREAM = UpstreamObserved(
-    (("export_invoices", Attempt("", "call", result(), Accepted())),), (Passed("GET /exports"),)
-)
+SOUND_UPSTREAM = UpstreamObserved((Attempt("", "call", result(), Accepted()),), (Passed("GET /exports"),))
 
 FAILING_RUNS: dict[str, ExchangesObserved | UpstreamObserved] = {
     "every_challenge_points": run(exchanged(answer(401, "Bearer realm=x"), "PUT")),
-    "every_denial_explained": run(exchanged(answer(403), "POST", "tools/call", credential=Credential.GOOD)),
+    "every_denial_explained": run(exchanged(answer(403), "POST", "tools/call", credential=CredentialKind.GOOD)),
     "every_refusal_challenged": run(exchanged(answer(401), "DELETE")),
     "no_canary_in_refusals": run(exchanged(answer(401, CHALLENGE), "POST", secrets=(OF_CAROL,))),
     "no_foreign_canary": run(
-        exchanged(result(), "POST", "tools/list", credential=Credential.GOOD, sender="alice", secrets=(OF_CAROL,))
+        exchanged(result(), "POST", "tools/list", credential=CredentialKind.GOOD, sender="alice", secrets=(OF_CAROL,))
     ),
     "no_public_cache": run(
         exchanged(
             answer(200, headers=(("cache-control", "public, max-age=60"),)),
             "POST",
             "tools/call",
-            credential=Credential.GOOD,
+            credential=CredentialKind.GOOD,
             sender="alice",
         )
     ),

@@ -16,7 +16,13 @@ from tests.unit.checks.leaks.leak_literals import (
 )
 from tests.unit.judges.literals import answer, facts, judged, result, rpc_error, tool_error
 
-from mcp_auth_contract.checks.leaks.observation import Credential, ExchangesObserved, Passed, UpstreamObserved, Written
+from mcp_auth_contract.checks.leaks.observation import (
+    CredentialKind,
+    ExchangesObserved,
+    Passed,
+    UpstreamObserved,
+    Written,
+)
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
 
 _SILENT = ("no_token_in_answers", "no_canary_in_refusals", "no_foreign_canary", "no_public_cache")
@@ -36,28 +42,32 @@ def test_a_fault_names_the_exchanges_that_decided_and_says_how_often() -> None:
 
 
 def test_a_reader_may_meet_a_canary_in_an_error_of_their_own() -> None:
-    own = exchanged(tool_error(), "POST", "tools/call", credential=Credential.GOOD, sender="carol", secrets=(OF_CAROL,))
+    own = exchanged(
+        tool_error(), "POST", "tools/call", credential=CredentialKind.GOOD, sender="carol", secrets=(OF_CAROL,)
+    )
     assert judged("no_canary_in_refusals", run(own)) == Pass()
 
 
 @pytest.mark.parametrize("said", [tool_error(), rpc_error(), answer(404), answer(500)])
 def test_nobody_else_may_meet_it_in_any_error(said: object) -> None:
-    foreign = exchanged(said, "POST", "tools/call", credential=Credential.GOOD, sender="alice", secrets=(OF_CAROL,))
+    foreign = exchanged(said, "POST", "tools/call", credential=CredentialKind.GOOD, sender="alice", secrets=(OF_CAROL,))
     assert isinstance(judged("no_canary_in_refusals", run(foreign)), Fail)
 
 
 def test_not_even_a_reader_may_meet_it_in_a_401() -> None:
-    own = exchanged(answer(401, CHALLENGE), "POST", credential=Credential.GOOD, sender="carol", secrets=(OF_CAROL,))
+    own = exchanged(answer(401, CHALLENGE), "POST", credential=CredentialKind.GOOD, sender="carol", secrets=(OF_CAROL,))
     assert isinstance(judged("no_canary_in_refusals", run(own)), Fail)
 
 
 def test_calls_of_operations_are_left_to_the_checks_of_isolation() -> None:
-    foreign = exchanged(result(), "POST", "tools/call", credential=Credential.GOOD, sender="alice", secrets=(OF_CAROL,))
+    foreign = exchanged(
+        result(), "POST", "tools/call", credential=CredentialKind.GOOD, sender="alice", secrets=(OF_CAROL,)
+    )
     assert judged("no_foreign_canary", run(foreign)) == Pass()
 
 
 def test_a_reader_with_a_bad_token_is_left_to_the_checks_of_tokens() -> None:
-    own = exchanged(answer(200), "GET", credential=Credential.OTHER, sender="carol", secrets=(OF_CAROL,))
+    own = exchanged(answer(200), "GET", credential=CredentialKind.OTHER, sender="carol", secrets=(OF_CAROL,))
     assert judged("no_foreign_canary", run(own)) == Pass()
     assert isinstance(judged("no_foreign_canary", run(replace(own, sender="bob"))), Fail)
 

@@ -27,7 +27,7 @@ def scene(*steps: tuple[str, Answer], absent: str | None = None) -> SessionObser
     return SessionObserved(
         "scene",
         tuple(
-            SessionStep(name, name, Attempt(name, "call", each, read(each, expects_reply=each.method == "POST")))
+            SessionStep(name, Attempt(name, "call", each, read(each, expects_reply=each.method == "POST")))
             for name, each in steps
         ),
         absent,

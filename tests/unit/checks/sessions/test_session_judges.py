@@ -204,9 +204,9 @@ def test_an_id_is_not_shown() -> None:
     assert "U+0020" in verdict.observed
 
 
-def ending(ended: Answer | None, after: Answer | None, *, session: bool = True) -> SessionEndObserved:
+def ending(ended: Answer | None, after: Answer | None) -> SessionEndObserved:
     later = Attempt("in the session after DELETE", "call", after, read(after)) if after else None
-    return SessionEndObserved(session, ended, later)
+    return SessionEndObserved(ended, later)
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 405, 501])
@@ -228,7 +228,7 @@ def test_a_session_ended_by_a_stranger_fails(after: int) -> None:
 
 
 def test_the_end_of_a_session_is_judged_only_where_it_was_seen() -> None:
-    assert isinstance(judged("session_survives", ending(None, None, session=False)), NotApplicable)
+    assert isinstance(judged("session_survives", ending(None, None)), NotApplicable)
     for ended in (answer(None), answer(429)):
         assert isinstance(judged("session_survives", ending(ended, result())), Inconclusive)
     for after in (answer(500), answer(None), answer(429), answer(401)):

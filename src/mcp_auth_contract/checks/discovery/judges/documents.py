@@ -11,7 +11,7 @@ from mcp_auth_contract.checks.discovery.members import (
     MISSING,
     called_by_clients,
     is_web,
-    private_members,
+    public_keys_only,
     shown,
     strings_or_none,
     zero_members,
@@ -181,14 +181,7 @@ def prm_resource_name(value: Mapping[str, Any], facts: Facts) -> Verdict:
 @judge
 def prm_no_private_keys(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
     """The resource's own key set holds public keys only (RFC 9728 §2; RFC 7517 §9)."""
-    if observed.value is None:
-        return Inconclusive(MISSING)
-    if observed.jwks is None:
-        return NotApplicable("the document names no jwks_uri")
-    if observed.jwks.value is None:
-        return Inconclusive(f"{observed.jwks.url}: {observed.jwks.said}")
-    leaked = private_members(observed.jwks.value)
-    return Fail("public keys only", f"private members {', '.join(leaked)} at {observed.jwks.url}") if leaked else Pass()
+    return Inconclusive(MISSING) if observed.value is None else public_keys_only(observed.jwks)
 
 
 @judge_on(_document)

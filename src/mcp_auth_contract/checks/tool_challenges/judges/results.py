@@ -27,7 +27,7 @@ def in_band_refusal(observed: CallObserved, facts: Facts) -> Verdict:
     """The refused call is answered with an error result that holds the challenge, at status 200.
 
     Where the contract says "either", a 401 or 403 is as right. A handshake may be refused by its status, for no
-    tool was called yet, and a session that is somebody else's by 404.
+    tool was called yet, and a session that is another principal's by 404.
     """
     if doubt := unsettled(observed):
         return doubt
