@@ -53,12 +53,12 @@ def _control(contract: Contract) -> Iterator[Problem]:
         yield Problem("tools", "no tool, resource or prompt is declared", "add one, [[tools]] with a name and scopes")
         return
     if len(named) > 1:
-        yield Problem("tools", f"control = true stands at {', '.join(named)}", "keep it at one tool")
+        yield Problem("tools", f"control = true is set for {', '.join(named)}", "set it for one tool")
         return
     if all(operation.public for operation in declared):
         yield Problem(
             "tools",
-            "everything is open without a token, so no call tells acceptance from refusal",
+            "everything is open without a token, so no call shows whether a token is accepted",
             "declare one operation with scopes",
         )
         return
@@ -66,13 +66,13 @@ def _control(contract: Contract) -> Iterator[Problem]:
     if control.public:
         yield Problem(
             f"tools[{control.name}].control",
-            "this tool is open without a token and cannot tell acceptance from refusal",
+            "this tool is open without a token, so it cannot show whether a token is accepted",
             "move control = true to a tool with scopes",
         )
     elif control.effect is Effect.WRITE and not contract.policy.writes:
         yield Problem(
             f"tools[{control.name}]",
-            "the call that tells acceptance from refusal would write, which policy.writes does not allow",
+            "the control call would write, which policy.writes does not allow",
             "declare a read that needs scopes, or set policy.writes = true",
         )
 
@@ -134,7 +134,7 @@ def _inputs(contract: Contract) -> Iterator[Problem]:
         declared = next((tool for tool in contract.tools if tool.name == asking.tool), None)
         if declared is not None and asking.other is not None and dict(asking.other) == dict(declared.arguments):
             key = f"inputs[{position}].other"
-            yield Problem(key, f"the arguments of tools[{asking.tool}] again", "name another call, or remove it")
+            yield Problem(key, f"repeats the arguments of tools[{asking.tool}]", "name another call, or remove it")
         for name, response in asking.responses.items():
             if not isinstance(response, Mapping):
                 key = f"inputs[{position}].responses.{name}"
@@ -188,7 +188,11 @@ def _records(contract: Contract) -> Iterator[Problem]:
                 if name not in contract.principals:
                     yield _undeclared(f"{key}.{field}", "principal", name, contract.principals, "[principals.NAME]")
         if not record.reads and not record.lists:
-            yield Problem(key, "nothing leads to it", "add reads or lists, so that its owner can be seen to get it")
+            yield Problem(
+                key,
+                "no call reads or lists it",
+                "add reads or lists, so that a run can show that its owner receives it",
+            )
         if record.owner in contract.principals:
             yield from _twins(contract, record)
 
@@ -262,7 +266,7 @@ def _canaries(contract: Contract, *, resolved: bool) -> Iterator[Problem]:
         if one.canary in other.canary or other.canary in one.canary:
             yield Problem(
                 f"records[{other.name}].canary",
-                f"cannot be told from the canary of {one.name}",
+                f"cannot be distinguished from the canary of {one.name}",
                 "let no canary contain another",
             )
     for record, field, path in contract.paths():

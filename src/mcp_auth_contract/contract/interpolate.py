@@ -13,18 +13,18 @@ from mcp_auth_contract.contract.problems import Problem, contract_error, key_nam
 
 __all__ = ["VARIABLES", "environment_secrets", "resolve", "resolve_issuer", "unknown_variables"]
 
-VARIABLES = (
-    "issuer.url",
-    "issuer.jwks_uri",
-    "issuer.introspection_uri",
-    "issuer.ca_file",
-    "python",
-    "target.port",
-    "target.resource",
-    "target.url",
-    "upstream.url",
-)
-"""The variables a contract may use besides `${env:NAME}`; `python` is the interpreter that runs the kit."""
+VARIABLES = {
+    "issuer.url": "the URL of the kit's issuer",
+    "issuer.jwks_uri": "the URL of its key set",
+    "issuer.introspection_uri": "the URL of its introspection endpoint (RFC 7662)",
+    "issuer.ca_file": "with `issuer.tls`, the file with the certificate of its throw-away authority (PEM); else empty",
+    "python": "the interpreter that runs the kit, for `start`",
+    "target.port": "the port of the MCP endpoint, also one that was picked",
+    "target.resource": "the resource identifier that tokens carry as `aud`",
+    "target.url": "the URL of the MCP endpoint",
+    "upstream.url": "the URL of the service behind tools with `upstream = true`",
+}
+"""The variables a contract may use besides `${env:NAME}`, and what they stand for."""
 
 _VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
 _ENV_NAME = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
