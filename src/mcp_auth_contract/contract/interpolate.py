@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -114,12 +113,12 @@ def resolve(contract: Contract, values: Mapping[str, str], environ: Mapping[str,
     if isinstance(url, str) and port is not None:
         replaced["target"]["url"] = re.sub(r"(https?://[^/?#]*):0+(?=[/?#]|$)", rf"\1:{port}", url)
     try:
-        resolved = Contract.model_validate(replaced, context={"resolved": True})
+        resolved = Contract.model_validate(replaced, context={"folder": contract.folder})
     except ValidationError as error:
         raise contract_error(contract.label, validation_problems(error, raw)) from None
     if wrong := inconsistencies(resolved, resolved=True):
         raise contract_error(contract.label, map(kept_back.instead, wrong))
-    return _anchored(resolved.model_copy(update={"provider": contract.provider}).located(contract.source))
+    return resolved.model_copy(update={"provider": contract.provider}).located(contract.source)
 
 
 def resolve_issuer(contract: Contract, values: Mapping[str, str], environ: Mapping[str, str]) -> Issuer:
@@ -130,11 +129,9 @@ def resolve_issuer(contract: Contract, values: Mapping[str, str], environ: Mappi
     raw = {"issuer": contract.raw().get("issuer", {})}
     replaced = _replaced(contract, raw, values, environ)
     try:
-        issuer = Issuer.model_validate(replaced["issuer"], context={"resolved": True})
+        return Issuer.model_validate(replaced["issuer"], context={"folder": contract.folder})
     except ValidationError as error:
-        problems = validation_problems(error, raw, ("issuer",))
-        raise contract_error(contract.label, problems) from None
-    return _anchored_issuer(issuer, contract.folder)
+        raise contract_error(contract.label, validation_problems(error, raw, ("issuer",))) from None
 
 
 def _replaced(
@@ -198,24 +195,6 @@ def _alone(word: str) -> str:
         return re.escape(word)
     before, after = r"(?<!\w)" if word[0].isalnum() else "", r"(?!\w)" if word[-1].isalnum() else ""
     return before + re.escape(word) + after
-
-
-def _anchored(contract: Contract) -> Contract:
-    """Return the contract with its paths starting at its folder."""
-    folder, target, audit = contract.folder, contract.target, contract.audit
-    ca_file = None if target.ca_file is None else str(folder / target.ca_file)
-    logs = tuple(str(folder / log) for log in target.logs)
-    return contract.model_copy(
-        update={
-            "target": target.model_copy(update={"ca_file": ca_file, "logs": logs}),
-            "issuer": _anchored_issuer(contract.issuer, folder),
-            "audit": None if audit is None else audit.model_copy(update={"file": str(folder / audit.file)}),
-        }
-    )
-
-
-def _anchored_issuer(issuer: Issuer, folder: Path) -> Issuer:
-    return issuer if issuer.keys == "fresh" else issuer.model_copy(update={"keys": str(folder / issuer.keys)})
 
 
 def environment_secrets(contract: Contract, environ: Mapping[str, str]) -> frozenset[str]:

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, assert_never
 
 from pydantic import Field, PrivateAttr, Strict, model_validator
 
 from mcp_auth_contract.contract.fields import (
     Arguments,
     Canary,
-    Claimset,
     Distinct,
     Identifier,
     JsonPointer,
@@ -58,7 +57,7 @@ class Principal(Table):
     """The value of the tenant claim; when omitted, tokens carry no such claim."""
     scopes: _Scopes = Field(default=(), examples=[["invoices:read"]])
     """The scopes of this principal's tokens, unless a check needs others."""
-    claims: Claimset = Field(default={}, examples=[{"roles": ["user"]}])
+    claims: Arguments = Field(default={}, examples=[{"roles": ["user"]}])
     """Additional claims of this principal's tokens."""
     client: Text | None = Field(default=None, examples=["desktop-app"])
     """The OAuth client that this principal uses; the kit's own client when omitted."""
@@ -274,6 +273,22 @@ class Contract(Table):
             for key, paths in (("reads", record.reads), ("lists", record.lists), ("writes", record.writes)):
                 for path in paths:
                     yield record, key, path
+
+    def declared(self, kind: OperationKind) -> Mapping[str, Guarded]:
+        """Return what is declared of a kind: tools and prompts by name, resources by URI or template."""
+        match kind:
+            case OperationKind.TOOL:
+                return {tool.name: tool for tool in self.tools}
+            case OperationKind.RESOURCE:
+                return {resource.uri: resource for resource in self.resources}
+            case OperationKind.PROMPT:
+                return {prompt.name: prompt for prompt in self.prompts}
+            case _:
+                assert_never(kind)
+
+    def declaration(self, kind: OperationKind, name: str) -> Guarded | None:
+        """Return the declaration of a tool or prompt, or that of a resource by any of its URIs."""
+        return self.resource_for(name) if kind is OperationKind.RESOURCE else self.declared(kind).get(name)
 
     def resource_for(self, uri: str) -> Resource | None:
         """Return the declared resource of a URI: the one with this very URI, else the first template that makes it."""

@@ -10,15 +10,16 @@ from pydantic import Field, Strict, ValidationInfo, model_validator
 from mcp_auth_contract.contract.fields import (
     Algorithm,
     AppName,
+    Arguments,
     Bind,
     ClaimName,
-    Claimset,
     Distinct,
     EndpointPath,
     Environment,
     FileName,
     Headers,
     HttpUrl,
+    KeyFolder,
     Method,
     Port,
     Revocation,
@@ -144,7 +145,7 @@ class Issuer(Table):
     """The signature algorithms that the server accepts; the first one signs, unless a check needs another."""
     tokens: Literal["jwt", "opaque"] = "jwt"
     """Whether tokens are signed JWTs, or opaque strings that the server introspects (RFC 7662)."""
-    keys: FileName = Field(default="fresh", examples=["fresh", "keys"])
+    keys: KeyFolder = Field(default="fresh", examples=["fresh", "keys"])
     """`"fresh"` for new keys in every run, or a folder of JWK files, which `mint`, `serve` and `run` then share."""
     tls: bool = False
     """Serve https, with a certificate of a throw-away authority: `${issuer.ca_file}`."""
@@ -195,7 +196,7 @@ class Claims(Table):
     """The claims without which the server must refuse a token, in addition to `iss`, `aud` and `exp`.
     Name the subject and the tenant here to have their absence tested.
     """
-    extra: Claimset = Field(default={}, examples=[{"ver": "2.0"}])
+    extra: Arguments = Field(default={}, examples=[{"ver": "2.0"}])
     """Claims with a constant value, which every token carries."""
 
 
