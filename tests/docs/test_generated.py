@@ -1,5 +1,6 @@
 """What is generated is committed as generated, and the README's example is a contract."""
 
+import json
 import re
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from tests.docs.generate import DOCS, GENERATED
 
 from mcp_auth_contract.catalogue import load_builtin
-from mcp_auth_contract.contract import read_contract
+from mcp_auth_contract.contract import contract_schema, read_contract
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,6 +16,12 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("file", GENERATED)
 def test_a_generated_file_is_up_to_date(file: str) -> None:
     assert (DOCS / file).read_text("utf-8") == GENERATED[file](), "run `python -m tests.docs.generate`"
+
+
+def test_every_table_of_a_contract_is_in_its_reference() -> None:
+    marked = re.findall(r"<!-- generated: (\w+) -->", (DOCS / "contract.md").read_text("utf-8"))
+    tables = json.loads(contract_schema())["$defs"]
+    assert sorted(marked) == sorted(["variables", *(name for name, table in tables.items() if "properties" in table)])
 
 
 def test_the_contract_of_the_readme_is_a_contract_of_ten_lines() -> None:
