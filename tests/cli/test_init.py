@@ -275,7 +275,7 @@ def test_a_file_that_appears_meanwhile_is_left_alone(
         ),
         (("--app", "nowhere:app"), 2, "target.app: there is no module nowhere"),
         (("--start", "python 's.py"), 2, "--start: not a command line"),
-        (("--start", "python s.py"), 2, "target.url: picks a free port that the server is not told"),
+        (("--start", "python s.py"), 2, "target.url: picks a free port, but the server is not told which"),
         (
             ("--app", "m:app", "--token-env", "NOPE"),
             2,

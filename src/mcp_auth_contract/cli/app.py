@@ -157,7 +157,7 @@ def init(
     url: Annotated[
         str | None,
         typer.Argument(
-            metavar="URL", help="The MCP endpoint; with --app, where it believes to be.", show_default=False
+            metavar="URL", help="The MCP endpoint; with --app, the URL that requests seem to go to.", show_default=False
         ),
     ] = None,
     app_name: Annotated[

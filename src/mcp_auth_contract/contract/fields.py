@@ -1,15 +1,15 @@
 """The kinds of values a contract holds, each refusing what it cannot mean.
 
 Strings may still hold `${…}` when a contract is first read. Such a string is let through and checked again once
-its variables have values: validation then runs with the context `{"resolved": True}`.
+its variables have values: validation then runs with the context `{"folder": …}`, at which relative paths start.
 """
 
 import ipaddress
 import math
 import re
 from collections.abc import Callable, Hashable, Mapping
-from typing import Annotated, Any, Literal, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -36,7 +36,6 @@ __all__ = [
     "Bind",
     "Canary",
     "ClaimName",
-    "Claimset",
     "Distinct",
     "EndpointPath",
     "Environment",
@@ -45,6 +44,7 @@ __all__ = [
     "HttpUrl",
     "Identifier",
     "JsonPointer",
+    "KeyFolder",
     "Method",
     "Port",
     "ResourceUri",
@@ -57,8 +57,6 @@ __all__ = [
     "is_resolved",
     "problem",
 ]
-
-_T = TypeVar("_T", bound=Hashable)
 
 ABSOLUTE_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f]+")
 """A URI with its scheme, or a template of such URIs."""
@@ -131,7 +129,7 @@ def problem(what: str, repair: str, *, at: str | None = None) -> PydanticCustomE
 
 def is_resolved(info: ValidationInfo) -> bool:
     """Return whether the variables in the contract being validated have been replaced."""
-    return bool(info.context and info.context.get("resolved"))
+    return bool(info.context)
 
 
 def _checked(check: Callable[[str], None]) -> AfterValidator:
@@ -155,24 +153,14 @@ def _matches(pattern: str, what: str, repair: str) -> AfterValidator:
     return _checked(check)
 
 
-def _split(text: str, what: str, repair: str) -> SplitResult:
-    if re.search(r"[\x00-\x20\x7f]", text):
-        raise problem(what, repair)
-    try:
-        parts = urlsplit(text)
-        port_is_valid = parts.port is None or parts.port >= 0
-    except ValueError:
-        port_is_valid = False
-    if not port_is_valid:
-        raise problem("host or port is not valid", "write a port from 0 to 65535, an IPv6 host in brackets")
-    return parts
-
-
 def _http_url(text: str) -> None:
-    what, repair = "not an absolute http or https URL", 'write it like "http://127.0.0.1:8000/mcp"'
-    parts = _split(text, what, repair)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise problem(what, repair)
+    try:
+        parts, blank = urlsplit(text), re.search(r"[\x00-\x20\x7f]", text)
+        int(parts.port or 0)  # reading the port checks it
+    except ValueError:
+        raise problem("host or port is not valid", "write a port from 0 to 65535, an IPv6 host in brackets") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or blank:
+        raise problem("not an absolute http or https URL", 'write it like "http://127.0.0.1:8000/mcp"')
     if parts.username is not None or parts.password is not None:
         raise problem("a URL with a user name or password", "remove them; credentials do not belong in a URL")
     if "#" in text:
@@ -182,10 +170,6 @@ def _http_url(text: str) -> None:
 def _absolute_uri(text: str, example: str) -> None:
     if not ABSOLUTE_URI.fullmatch(text):
         raise problem("not an absolute URI", f'write it with its scheme, like "{example}"')
-
-
-def _resource_uri(text: str) -> None:
-    _absolute_uri(text, "invoice://INV-1")
 
 
 def _uri(text: str) -> None:
@@ -207,7 +191,7 @@ def _bind(text: str) -> None:
             raise problem("not an IP address", 'write "127.0.0.1", or "0.0.0.0" with public_url') from None
 
 
-def _distinct(items: tuple[_T, ...]) -> tuple[_T, ...]:
+def _distinct(items: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
     if len(set(items)) != len(items):
         raise problem("names an entry twice", "keep one of them")
     return items
@@ -226,6 +210,14 @@ def _json(value: JsonValue) -> JsonValue:
         case _:
             pass
     return value
+
+
+def _anchored(path: str, info: ValidationInfo) -> str:
+    return str(info.context["folder"] / path) if info.context else path
+
+
+def _key_folder(path: str, info: ValidationInfo) -> str:
+    return path if path == "fresh" else _anchored(path, info)
 
 
 def _environment(table: Mapping[str, str]) -> Mapping[str, str]:
@@ -268,7 +260,7 @@ HttpUrl = Annotated[str, _checked(_http_url)]
 Uri = Annotated[str, _checked(_uri)]
 """An absolute URI without fragment (RFC 8707 section 2)."""
 
-ResourceUri = Annotated[str, _checked(_resource_uri)]
+ResourceUri = Annotated[str, _checked(lambda text: _absolute_uri(text, "invoice://INV-1"))]
 """The URI of an MCP resource, or a template of such URIs (RFC 6570)."""
 
 Scope = Annotated[
@@ -318,8 +310,14 @@ Canary = Annotated[
 JsonPointer = Annotated[str, _checked(_json_pointer)]
 """A JSON Pointer below the root (RFC 6901)."""
 
-FileName = Annotated[str, _matches(r"[^\x00]+", "not a file name", "write a path, relative to the contract")]
+_FILE_NAME = _matches(r"[^\x00]+", "not a file name", "write a path, relative to the contract")
+
+FileName = Annotated[str, _FILE_NAME, AfterValidator(_anchored)]
 """A path; relative ones start at the contract's folder, and are absolute once the contract is resolved."""
+
+
+KeyFolder = Annotated[str, _FILE_NAME, AfterValidator(_key_folder)]
+"""The word `fresh`, or the path of a folder."""
 
 Bind = Annotated[str, _checked(_bind)]
 """An address to listen on."""
@@ -340,7 +338,4 @@ Headers = Annotated[Mapping[str, str], Strict(False), AfterValidator(_headers)]
 """Header fields that the kit does not set itself."""
 
 Arguments = Annotated[Mapping[str, Annotated[JsonValue, AfterValidator(_json)]], Strict(False)]
-"""The arguments of a call, as JSON."""
-
-Claimset = Arguments
-"""Claims and their values, as JSON."""
+"""The arguments of a call, or claims with their values, as JSON."""

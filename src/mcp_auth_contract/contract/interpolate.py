@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -19,18 +18,18 @@ from mcp_auth_contract.suggest import suggest
 
 __all__ = ["VARIABLES", "environment_secrets", "resolve", "resolve_issuer", "unknown_variables"]
 
-VARIABLES = (
-    "issuer.url",
-    "issuer.jwks_uri",
-    "issuer.introspection_uri",
-    "issuer.ca_file",
-    "python",
-    "target.port",
-    "target.resource",
-    "target.url",
-    "upstream.url",
-)
-"""The variables a contract may use besides `${env:NAME}`; `python` is the interpreter that runs the kit."""
+VARIABLES = {
+    "issuer.url": "the URL of the kit's issuer",
+    "issuer.jwks_uri": "the URL of its key set",
+    "issuer.introspection_uri": "the URL of its introspection endpoint (RFC 7662)",
+    "issuer.ca_file": "with `issuer.tls`, the file with the certificate of its throw-away authority (PEM); else empty",
+    "python": "the interpreter that runs the kit, for `start`",
+    "target.port": "the port of the MCP endpoint, also one that was picked",
+    "target.resource": "the resource identifier that tokens carry as `aud`",
+    "target.url": "the URL of the MCP endpoint",
+    "upstream.url": "the URL of the service behind tools with `upstream = true`",
+}
+"""The variables a contract may use besides `${env:NAME}`, and what they stand for."""
 
 _VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
 _ENV_NAME = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
@@ -119,12 +118,12 @@ def resolve(contract: Contract, values: Mapping[str, str], environ: Mapping[str,
     if isinstance(url, str) and port is not None:
         replaced["target"]["url"] = re.sub(r"(https?://[^/?#]*):0+(?=[/?#]|$)", rf"\1:{port}", url)
     try:
-        resolved = Contract.model_validate(replaced, context={"resolved": True})
+        resolved = Contract.model_validate(replaced, context={"folder": contract.folder})
     except ValidationError as error:
         raise contract_error(contract.label, validation_problems(error, raw)) from None
     if wrong := inconsistencies(resolved, resolved=True):
         raise contract_error(contract.label, map(kept_back.instead, wrong))
-    return _anchored(resolved.model_copy(update={"provider": contract.provider}).located(contract.source))
+    return resolved.model_copy(update={"provider": contract.provider}).located(contract.source)
 
 
 def resolve_issuer(contract: Contract, values: Mapping[str, str], environ: Mapping[str, str]) -> Issuer:
@@ -135,11 +134,9 @@ def resolve_issuer(contract: Contract, values: Mapping[str, str], environ: Mappi
     raw = {"issuer": contract.raw().get("issuer", {})}
     replaced = _replaced(contract, raw, values, environ)
     try:
-        issuer = Issuer.model_validate(replaced["issuer"], context={"resolved": True})
+        return Issuer.model_validate(replaced["issuer"], context={"folder": contract.folder})
     except ValidationError as error:
-        problems = validation_problems(error, raw, ("issuer",))
-        raise contract_error(contract.label, problems) from None
-    return _anchored_issuer(issuer, contract.folder)
+        raise contract_error(contract.label, validation_problems(error, raw, ("issuer",))) from None
 
 
 def _replaced(
@@ -203,24 +200,6 @@ def _alone(word: str) -> str:
         return re.escape(word)
     before, after = r"(?<!\w)" if word[0].isalnum() else "", r"(?!\w)" if word[-1].isalnum() else ""
     return before + re.escape(word) + after
-
-
-def _anchored(contract: Contract) -> Contract:
-    """Return the contract with its paths starting at its folder."""
-    folder, target, audit = contract.folder, contract.target, contract.audit
-    ca_file = None if target.ca_file is None else str(folder / target.ca_file)
-    logs = tuple(str(folder / log) for log in target.logs)
-    return contract.model_copy(
-        update={
-            "target": target.model_copy(update={"ca_file": ca_file, "logs": logs}),
-            "issuer": _anchored_issuer(contract.issuer, folder),
-            "audit": None if audit is None else audit.model_copy(update={"file": str(folder / audit.file)}),
-        }
-    )
-
-
-def _anchored_issuer(issuer: Issuer, folder: Path) -> Issuer:
-    return issuer if issuer.keys == "fresh" else issuer.model_copy(update={"keys": str(folder / issuer.keys)})
 
 
 def environment_secrets(contract: Contract, environ: Mapping[str, str]) -> frozenset[str]:

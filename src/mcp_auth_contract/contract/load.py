@@ -42,7 +42,7 @@ def read_contract(text: str, source: Path) -> Contract:
     except ValueError:  # Python refuses to read an integer of thousands of digits
         raise ContractError(f"{source}: not TOML: a number with too many digits; write it as text in quotes") from None
     except RecursionError:
-        raise ContractError(f"{source}: not TOML that anybody can mean: nested too deeply; nest less") from None
+        raise ContractError(f"{source}: not TOML that can be read: nested too deeply; nest less") from None
     problems = unknown_variables(tables)
     try:
         contract = Contract.model_validate(tables)

@@ -10,6 +10,10 @@ from mcp_auth_contract.model import Effect, OperationKind
 __all__ = ["operation_sections"]
 
 _OFFERED = 12
+_UNSEEN: Mapping[str, Mapping[str, object]] = {
+    "resources": {"uri": "record://{id}", "arguments": {"id": "1"}},
+    "prompts": {"name": "summarise_record"},
+}
 _GUESSED = {
     OperationKind.TOOL: "with which arguments does the call work for alice? These are guesses.",
     OperationKind.RESOURCE: "which values lead to something that alice may read? These are guesses.",
@@ -26,8 +30,11 @@ def operation_sections(draft: Draft) -> Iterator[Section]:
         yield _asked("which tools are there, and which scopes does each need?", "tools", example)
     for tool in draft.tools:
         yield _tool(tool, draft)
-    yield from _resources(draft)
-    yield from _prompts(draft)
+    for table, named, operations in (("resources", "uri", draft.resources), ("prompts", "name", draft.prompts)):
+        if not operations and not draft.tools and table in draft.seen.closed:
+            yield _asked(f"which {table} are there?", table, _UNSEEN[table])
+        for operation in operations:
+            yield _operation(table, named, operation, draft)
     yield _record(draft)
     for tool in draft.tools:
         if tool.cursor is not None and tool.effect is not Effect.WRITE:
@@ -66,20 +73,6 @@ def _tool(tool: DraftTool, draft: Draft) -> Section:
             section.ask("does this call always work for alice, without side effects? Refusals are told by it.")
         section.set("control", given=True)
     return section
-
-
-def _resources(draft: Draft) -> Iterator[Section]:
-    if not draft.resources and not draft.tools and "resources" in draft.seen.closed:
-        yield _asked("which resources are there?", "resources", {"uri": "record://{id}", "arguments": {"id": "1"}})
-    for resource in draft.resources:
-        yield _operation("resources", "uri", resource, draft)
-
-
-def _prompts(draft: Draft) -> Iterator[Section]:
-    if not draft.prompts and not draft.tools and "prompts" in draft.seen.closed:
-        yield _asked("which prompts are there?", "prompts", {"name": "summarise_record"})
-    for prompt in draft.prompts:
-        yield _operation("prompts", "name", prompt, draft)
 
 
 def _operation(table: str, named: str, operation: DraftOperation, draft: Draft) -> Section:

@@ -14,7 +14,7 @@ RESOURCE = '[[resources]]\nuri = "{uri}"\n{more}\n'
 TARGET = [
     (
         'ready = "http://127.0.0.1:0/h"',
-        'target.ready: port 0 is no port to reach ("http://127.0.0.1:0/h"); write ${target.port} in its place',
+        'target.ready: nothing can be reached at port 0 ("http://127.0.0.1:0/h"); write ${target.port} in its place',
     ),
     (
         'ready = "https://mcp.example.com/h"',
@@ -74,15 +74,15 @@ TABLES = [
     ),
     (
         '[issuer]\nbind = "0.0.0.0"',
-        'issuer.bind: every address is no URL ("0.0.0.0"); add public_url, the URL the server will use',
+        'issuer.bind: listening on every address does not say which one the server is to use ("0.0.0.0"); add public_url, the URL by which the server reaches the issuer',
     ),
     (
         '[issuer]\npublic_url = "https://127.0.0.1:9"',
-        'issuer.public_url: says another scheme than tls does ("https://127.0.0.1:9"); change one of them',
+        'issuer.public_url: the scheme contradicts tls ("https://127.0.0.1:9"); change one of them',
     ),
     (
         '[issuer]\npublic_url = "http://127.0.0.1:0"',
-        'issuer.public_url: port 0 is no port to reach ("http://127.0.0.1:0"); write the port, and issuer.port too',
+        'issuer.public_url: nothing can be reached at port 0 ("http://127.0.0.1:0"); write the port, and issuer.port too',
     ),
     (
         '[issuer]\npublic_url = "http://127.0.0.1:9?a"',
@@ -154,15 +154,15 @@ ENTRIES = [
     ("[[tools]]\nscopes = []", 'tools[2].name: missing; write name = "get_invoice"'),
     (
         'control = true\n[[tools]]\nname = "b"\ncontrol = true',
-        "tools: control = true stands at get_invoice, b; keep it at one tool",
+        "tools: control = true is set for get_invoice, b; set it for one tool",
     ),
     (
         '[[tools]]\nname = "b"\nscopes = []\ncontrol = true',
-        "tools[b].control: this tool is open without a token and cannot tell acceptance from refusal; move control = true to a tool with scopes",
+        "tools[b].control: this tool is open without a token, so it cannot show whether a token is accepted; move control = true to a tool with scopes",
     ),
     (
         '[[tools]]\nname = "b"\neffect = "write"\ncontrol = true',
-        "tools[b]: the call that tells acceptance from refusal would write, which policy.writes does not allow; declare a read that needs scopes, or set policy.writes = true",
+        "tools[b]: the control call would write, which policy.writes does not allow; declare a read that needs scopes, or set policy.writes = true",
     ),
     (
         RESOURCE.format(uri="INV-1", more=""),
@@ -191,7 +191,7 @@ ENTRIES = [
     (RECORD + 'readers = "alice"', 'records[r].readers: not a list ("alice"); write ["alice"]'),
     (
         RECORD.replace('{ tool = "get_invoice" }', ""),
-        "records[r]: nothing leads to it; add reads or lists, so that its owner can be seen to get it",
+        "records[r]: no call reads or lists it; add reads or lists, so that a run can show that its owner receives it",
     ),
     (RECORD.replace("tool =", "tol ="), 'records[r].reads[1].tol: unknown key; did you mean "tool"?'),
     (
@@ -228,7 +228,7 @@ ENTRIES = [
     ),
     (
         RECORD + RECORD.replace('"r"', '"s"').replace("0001", "00012"),
-        "records[s].canary: cannot be told from the canary of r; let no canary contain another",
+        "records[s].canary: cannot be distinguished from the canary of r; let no canary contain another",
     ),
     (
         RECORD.replace("get_invoice", 'get_invoice", arguments = { q = "canary-0001" } }, { tool = "get_invoice'),
@@ -272,7 +272,7 @@ ENTRIES = [
     ),
     (
         '[[inputs]]\ntool = "get_invoice"\nresponses = {}\nother = {}',
-        "inputs[1].other: the arguments of tools[get_invoice] again; name another call, or remove it",
+        "inputs[1].other: repeats the arguments of tools[get_invoice]; name another call, or remove it",
     ),
     ("[principals.bob]\nscopes = []", 'principals.bob.subject: missing; write subject = "alice"'),
     (
@@ -310,21 +310,21 @@ WHOLE = [
     ),
     (
         MINIMAL.rpartition("scopes")[0] + "scopes = []",
-        "tools: everything is open without a token, so no call tells acceptance from refusal; declare one operation with scopes",
+        "tools: everything is open without a token, so no call shows whether a token is accepted; declare one operation with scopes",
     ),
     (
         MINIMAL.replace('"alice"', '"al\nice"'),
         "line 4, column 14: not TOML: Illegal character '\\n'; correct it (https://toml.io)",
     ),
     ("a = " + "9" * 5000, "not TOML: a number with too many digits; write it as text in quotes"),
-    ("a = " + "[" * 20_000, "not TOML that anybody can mean: nested too deeply; nest less"),
+    ("a = " + "[" * 20_000, "not TOML that can be read: nested too deeply; nest less"),
     (
         MINIMAL.replace('name = "get_invoice"', 'name = "a\\nb\\u001b[31m"\neffect = "x"'),
         'tools[a\\u000ab\\u001b[31m].effect: unknown word ("x"); write one of "read", "write", "export"',
     ),
     (
         MINIMAL.replace(":8000", ":0").replace('/mcp"', '/mcp"\nstart = ["x"]'),
-        'target.url: picks a free port that the server is not told ("http://127.0.0.1:0/mcp"); pass ${target.port} in start or env',
+        'target.url: picks a free port, but the server is not told which ("http://127.0.0.1:0/mcp"); pass ${target.port} in start or env',
     ),
     (
         MINIMAL.replace(":8000", ":80000"),

@@ -19,7 +19,7 @@ URL = "http://127.0.0.1:8000/mcp"
 VALUES = {"target.port": "8000", "target.resource": URL, "target.url": URL, "python": "python"}
 ANSWERABLE = re.compile(
     r"c\.toml: (?:tools: (?:no tool, resource or prompt is declared|everything is open without a token)"
-    r"|tools\[.*\]: the call that tells acceptance from refusal would write)",
+    r"|tools\[.*\]: the control call would write)",
     re.DOTALL,
 )
 """What only the author can answer before a draft can be used."""
