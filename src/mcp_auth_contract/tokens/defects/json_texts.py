@@ -1,169 +1,121 @@
-"""Defects of the JSON inside a token: what it says depends on who reads it (RFC 8259, RFC 7519 §4, §7.2)."""
+"""Defects of the JSON inside a token: what it says depends on who reads it.
+
+RFC 7519 §7.2: header and claims are each "a UTF-8-encoded representation of a completely valid JSON object".
+"""
 
 import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from mcp_auth_contract.tokens.defects.defect import Bench, Break, Defect, Expectation, Kind, Need, Variant, one
-from mcp_auth_contract.tokens.defects.json_names import JSON_NAME_DEFECTS, members
-from mcp_auth_contract.tokens.defects.json_sizes import JSON_SIZE_DEFECTS
+from mcp_auth_contract.tokens.defects.defect import Capability, Defects, Expectation
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json
 
-__all__ = ["JSON_TEXT_DEFECTS"]
+__all__ = ["DEFECTS", "members"]
 
-_Text = Callable[[TokenSpec], bytes]
-
-
-def _payload(text: _Text) -> Break:
-    return lambda bench: replace(bench.good, raw_payload=text(bench.good))
+DEFECTS = Defects()
 
 
-def _header(text: _Text) -> Break:
-    return lambda bench: replace(bench.good, raw_header=text(bench.good))
+def members(first: bytes, value: object, last: bytes) -> bytes:
+    """Return a JSON object with raw text before and behind its members."""
+    return b"{" + first + compact_json(value)[1:-1] + last + b"}"
 
 
-def _constant(text: bytes) -> _Text:
-    return lambda _: text
+def _as_string(text: bytes) -> bytes:
+    return json.dumps(text.decode()).encode()
 
 
-def _claims(good: TokenSpec) -> bytes:
-    return compact_json(good.claims)
+_Edit = Callable[[bytes], bytes]
 
 
-def _escaped(members: object) -> bytes:
+@DEFECTS.each(
+    {
+        "object_in_list": lambda text: b"[" + text + b"]",
+        "null": lambda _: b"null",
+        "true": lambda _: b"true",
+        "string": _as_string,
+        "no_json": lambda _: b"not json",
+        "no_bytes": lambda _: b"",
+    }
+)
+def payload_not_object(good: TokenSpec, edit: _Edit) -> TokenSpec:
+    """The signed payload is no JSON object (RFC 7519 §7.2)."""
+    return replace(good, raw_payload=edit(compact_json(good.claims)))
+
+
+@DEFECTS.single()
+def payload_empty_object(good: TokenSpec) -> TokenSpec:
+    """The signed payload is an object without a single claim."""
+    return replace(good, raw_payload=b"{}")
+
+
+@DEFECTS.each({"object_in_list": lambda text: b"[" + text + b"]", "null": lambda _: b"null", "string": _as_string})
+def header_not_object(good: TokenSpec, edit: _Edit) -> TokenSpec:
+    """The header is no JSON object (RFC 7515 §5.2)."""
+    return replace(good, raw_header=edit(compact_json(good.header)))
+
+
+@DEFECTS.each(
+    {
+        "second_object": lambda text: text + b'{"a":1}',
+        "null_character": lambda text: text + b"\0",
+        "comment": lambda text: b"/*c*/" + text,
+        "comma": lambda text: text[:-1] + b",}",
+        "single_quotes": lambda text: text.replace(b'"', b"'"),
+    }
+)
+def trailing_json(good: TokenSpec, edit: _Edit) -> TokenSpec:
+    """The signed payload is not one JSON text: something stands before, behind or in it."""
+    return replace(good, raw_payload=edit(compact_json(good.claims)))
+
+
+@DEFECTS.each(
+    {
+        "byte_order_mark": lambda text: b"\xef\xbb\xbf" + text,
+        "utf16": lambda text: text.decode().encode("utf-16-le"),
+        "utf16_with_mark": lambda text: text.decode().encode("utf-16"),
+        "utf32": lambda text: text.decode().encode("utf-32-be"),
+    },
+    Expectation.DISPUTED,
+)
+def payload_not_utf8(good: TokenSpec, edit: _Edit) -> TokenSpec:
+    """The signed payload is JSON in an encoding other than plain UTF-8."""
+    return replace(good, raw_payload=edit(compact_json(good.claims)))
+
+
+@DEFECTS.each(
+    {"octets": b"\xff\xfe", "surrogate": b"\\ud800"},
+    Expectation.DISPUTED,
+    needs=frozenset({Capability.SUBJECT_REQUIRED}),
+)
+def subject_not_unicode(good: TokenSpec, appended: bytes) -> TokenSpec | None:
+    """The signed subject is a principal's with octets or a surrogate behind it that no text has."""
+    name = good.profile.subject_claim
+    if not isinstance(good.claims.get(name), str):
+        return None
+    subject = b"," + compact_json({name: good.claims[name]})[1:-2] + appended + b'"'
+    return replace(good, raw_payload=members(b"", good.without_claim(name).claims, subject))
+
+
+def _escaped(value: dict[str, object]) -> bytes:
     """Write the first letter of each name, and each slash, as an escape (RFC 8259 §7)."""
-    if not isinstance(members, dict):
-        raise TypeError("only objects have names")
     written = (
-        f'"\\u{ord(name[0]):04x}{json.dumps(name[1:])[1:-1]}":' + compact_json(value).decode().replace("/", "\\/")
-        for name, value in members.items()
+        f'"\\u{ord(name[0]):04x}{json.dumps(name[1:])[1:-1]}":' + compact_json(one).decode().replace("/", "\\/")
+        for name, one in value.items()
     )
     return ("{" + ",".join(written) + "}").encode()
 
 
-def _escapes(bench: Bench) -> TokenSpec:
-    good = bench.good
+@DEFECTS.single(Expectation.ACCEPTED)
+def escaped_json(good: TokenSpec) -> TokenSpec:
+    """Names and slashes are written as JSON escapes, which is legal (RFC 8259 §7)."""
     return replace(good, raw_header=_escaped(dict(good.header)), raw_payload=_escaped(dict(good.claims)))
 
 
-def _spaced(members: object) -> bytes:
-    return b" \t" + json.dumps(members, indent="\t", separators=(" ,", " :\r ")).encode() + b"\n"
+def _spaced(value: dict[str, object]) -> bytes:
+    return b" \t" + json.dumps(value, indent="\t", separators=(" ,", " :\r ")).encode() + b"\n"
 
 
-def _white_space(bench: Bench) -> TokenSpec:
-    good = bench.good
+@DEFECTS.single(Expectation.ACCEPTED)
+def spaced_json(good: TokenSpec) -> TokenSpec:
+    """Header and payload hold white space between their parts, which is legal (RFC 8259 §2)."""
     return replace(good, raw_header=_spaced(dict(good.header)), raw_payload=_spaced(dict(good.claims)))
-
-
-def _single_quotes(good: TokenSpec) -> bytes:
-    return _claims(good).replace(b'"', b"'")
-
-
-def _octets_in_subject(bench: Bench) -> TokenSpec | None:
-    good = bench.good
-    name = good.profile.subject_claim
-    if not isinstance(good.claims.get(name), str):
-        return None
-    extra = b"," + compact_json({name: good.claims[name]})[1:-2] + b'\xff\xfe"'
-    return replace(good, raw_payload=members(b"", good.without_claim(name).claims, extra))
-
-
-def _surrogate_in_subject(bench: Bench) -> TokenSpec | None:
-    good = bench.good
-    name = good.profile.subject_claim
-    if not isinstance(good.claims.get(name), str):
-        return None
-    extra = b"," + compact_json({name: good.claims[name]})[1:-2] + b'\\ud800"'
-    return replace(good, raw_payload=members(b"", good.without_claim(name).claims, extra))
-
-
-_OBJECTS = (
-    Defect(
-        name="payload_not_object",
-        sentence="The signed payload is no JSON object (RFC 7519 §7.2).",
-        kind=Kind.FORM,
-        changes=("claims",),
-        forms=(
-            Variant("object_in_list", _payload(lambda good: b"[" + _claims(good) + b"]")),
-            Variant("null", _payload(_constant(b"null"))),
-            Variant("true", _payload(_constant(b"true"))),
-            Variant("string", _payload(lambda good: json.dumps(_claims(good).decode()).encode())),
-            Variant("no_json", _payload(_constant(b"not json"))),
-            Variant("no_bytes", _payload(_constant(b""))),
-        ),
-    ),
-    Defect(
-        name="payload_empty_object",
-        sentence="The signed payload is an object without a single claim.",
-        kind=Kind.CLAIM,
-        changes=("claims",),
-        forms=one(_payload(_constant(b"{}"))),
-    ),
-    Defect(
-        name="header_not_object",
-        sentence="The header is no JSON object (RFC 7515 §5.2).",
-        kind=Kind.HEADER,
-        changes=("header",),
-        forms=(
-            Variant("object_in_list", _header(lambda good: b"[" + compact_json(good.header) + b"]")),
-            Variant("null", _header(_constant(b"null"))),
-            Variant("string", _header(lambda good: json.dumps(compact_json(good.header).decode()).encode())),
-        ),
-    ),
-    Defect(
-        name="trailing_json",
-        sentence="The signed payload is not one JSON text: something stands before, behind or in it.",
-        kind=Kind.FORM,
-        changes=("claims",),
-        forms=(
-            Variant("second_object", _payload(lambda good: _claims(good) + b'{"a":1}')),
-            Variant("null_character", _payload(lambda good: _claims(good) + b"\0")),
-            Variant("comment", _payload(lambda good: b"/*c*/" + _claims(good))),
-            Variant("comma", _payload(lambda good: members(b"", good.claims, b","))),
-            Variant("single_quotes", _payload(_single_quotes)),
-        ),
-    ),
-)
-
-_ENCODING = (
-    Defect(
-        name="payload_not_utf8",
-        sentence="The signed payload is JSON in an encoding other than plain UTF-8.",
-        kind=Kind.FORM,
-        changes=("claims",),
-        forms=(
-            Variant("byte_order_mark", _payload(lambda good: b"\xef\xbb\xbf" + _claims(good))),
-            Variant("utf16", _payload(lambda good: _claims(good).decode().encode("utf-16-le"))),
-            Variant("utf16_with_mark", _payload(lambda good: _claims(good).decode().encode("utf-16"))),
-            Variant("utf32", _payload(lambda good: _claims(good).decode().encode("utf-32-be"))),
-        ),
-        expectation=Expectation.DISPUTED,
-    ),
-    Defect(
-        name="subject_not_unicode",
-        sentence="The signed subject is a principal's with octets or a surrogate behind it that no text has.",
-        kind=Kind.CLAIM,
-        changes=("claims",),
-        forms=(Variant("octets", _octets_in_subject), Variant("surrogate", _surrogate_in_subject)),
-        expectation=Expectation.DISPUTED,
-        needs=frozenset({Need.SUBJECT_REQUIRED}),
-    ),
-    Defect(
-        name="escaped_json",
-        sentence="Names and slashes are written as JSON escapes, which is legal (RFC 8259 §7).",
-        kind=Kind.FORM,
-        changes=("header", "claims"),
-        forms=one(_escapes),
-        expectation=Expectation.ACCEPTED,
-    ),
-    Defect(
-        name="spaced_json",
-        sentence="Header and payload hold white space between their parts, which is legal (RFC 8259 §2).",
-        kind=Kind.FORM,
-        changes=("header", "claims"),
-        forms=one(_white_space),
-        expectation=Expectation.ACCEPTED,
-    ),
-)
-
-JSON_TEXT_DEFECTS = (*_OBJECTS, *_ENCODING, *JSON_NAME_DEFECTS, *JSON_SIZE_DEFECTS)
