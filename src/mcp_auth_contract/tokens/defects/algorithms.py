@@ -7,12 +7,13 @@ algorithm, and this MUST be checked when the cryptographic operation is performe
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 
 from mcp_auth_contract.tokens.defects.arithmetic import pkcs1_signature, rsa_key, signed_by_own
-from mcp_auth_contract.tokens.defects.defect import ABSENT, Capability, Defects, Expectation
+from mcp_auth_contract.tokens.defects.defect import ABSENT, Capability, Defects, Expectation, header
 from mcp_auth_contract.tokens.defects.secrets import GUESSES, SECRETS, Guess, Secret
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey
 from mcp_auth_contract.tokens.mint import signed_again
@@ -21,6 +22,7 @@ from mcp_auth_contract.tokens.spec import TokenSpec, keyed
 __all__ = ["DEFECTS"]
 
 DEFECTS = Defects()
+_named = partial(DEFECTS.table, header("alg"))
 
 _RSA = frozenset({Capability.RSA_KEY})
 _SHA1_INFO = bytes.fromhex("3021300906052b0e03021a05000414")
@@ -39,8 +41,7 @@ for _alg in (Algorithm.ES256, Algorithm.PS256, Algorithm.EDDSA):
         needs=frozenset({Capability(_alg.lower())}),
     )
 
-DEFECTS.header(
-    "alg",
+_named(
     "algorithm_of_wrong_type",
     "The token does not name its algorithm, or not by a string; the signature is honest.",
     {
@@ -51,8 +52,7 @@ DEFECTS.header(
         "list": lambda good: [str(good.key.alg)],
     },
 )
-DEFECTS.header(
-    "alg",
+_named(
     "algorithm_in_other_case",
     "The token's algorithm is written in other letters, or with a space; the signature is honest.",
     {

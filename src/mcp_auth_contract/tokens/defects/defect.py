@@ -3,23 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
-from typing import TypeAlias, TypedDict, TypeVar, Unpack
+from functools import partial
+from typing import Any, TypeAlias, TypedDict, TypeVar, Unpack
 
 from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder
 from mcp_auth_contract.tokens.spec import TokenSpec, difference
 
-__all__ = [
-    "ABSENT",
-    "INAPPLICABLE",
-    "Break",
-    "Capability",
-    "Defect",
-    "Defects",
-    "Expectation",
-    "own",
-    "set_claim",
-    "unmet",
-]
+__all__ = ["ABSENT", "Break", "Capability", "Defect", "Defects", "Expectation", "own", "unmet"]
 
 
 class Expectation(StrEnum):
@@ -137,25 +127,10 @@ def _sayable(twin: TokenSpec, good: TokenSpec) -> bool:
 
 class _Marker(Enum):
     ABSENT = "absent"
-    INAPPLICABLE = "inapplicable"
 
 
 ABSENT = _Marker.ABSENT
 """The value of a member that is to be left out."""
-
-INAPPLICABLE = _Marker.INAPPLICABLE
-"""The value of a member that would not be wrong for this profile."""
-
-
-def own(name: str, make: Callable[[str], object]) -> Callable[[TokenSpec], object]:
-    """Return the value that is made of a claim's own right text; None of `make` stands for no such value."""
-
-    def value(good: TokenSpec) -> object:
-        right = good.claims.get(good.profile.claim_name(name))
-        made = make(right) if isinstance(right, str) else None
-        return INAPPLICABLE if made is None else made
-
-    return value
 
 
 class _Traits(TypedDict, total=False):
@@ -201,33 +176,17 @@ class Defects(list[Defect]):
 
         return register
 
-    def claim(
+    def table(
         self,
-        claim: str,
+        put: Callable[[Any], Break],
         name: str,
         sentence: str,
-        values: Mapping[str, object],
+        values: Mapping[str, Any],
         expectation: Expectation = Expectation.REFUSED,
         **traits: Unpack[_Traits],
     ) -> None:
-        """Register a defect whose variants give one claim another value, or one that is made of the valid spec."""
-        self.add(
-            name, sentence, {form: set_claim(claim, value) for form, value in values.items()}, expectation, **traits
-        )
-
-    def header(
-        self,
-        member: str,
-        name: str,
-        sentence: str,
-        values: Mapping[str, object],
-        expectation: Expectation = Expectation.REFUSED,
-        **traits: Unpack[_Traits],
-    ) -> None:
-        """Register a defect whose variants give one header member another value; the signature is honest."""
-        self.add(
-            name, sentence, {form: _set_header(member, value) for form, value in values.items()}, expectation, **traits
-        )
+        """Register a defect whose variants put each of the values in one place: a `claim`, a `header`."""
+        self.add(name, sentence, {form: put(value) for form, value in values.items()}, expectation, **traits)
 
     def add(
         self,
@@ -245,23 +204,61 @@ def _told(make: Callable[..., object]) -> tuple[str, str]:
     return make.__name__, (make.__doc__ or "").partition("\n")[0]
 
 
-def set_claim(claim: str, value: object) -> Break:
-    """Return the break that gives one claim a value: a fixed one, or what a function makes of the valid spec."""
+def claim(written: str, of: Callable[[TokenSpec], Any] = lambda good: good) -> Callable[[object], Break]:
+    """Return what gives one claim a value: a fixed one, or what a function makes of the valid spec, or of `of` it.
 
-    def apply(good: TokenSpec) -> TokenSpec | None:
-        name, new = good.profile.claim_name(claim), value(good) if callable(value) else value
-        if new is INAPPLICABLE:
-            return None
+    None, where a function returns it, says that there is no such value.
+    """
+
+    def put(good: TokenSpec, new: object) -> TokenSpec:
+        name = good.profile.claim_name(written)
         return good.without_claim(name) if new is ABSENT else good.with_claim(name, new)
 
-    return apply
+    return partial(_break, put, of)
 
 
-def _set_header(member: str, value: object) -> Break:
+def own(written: str) -> Callable[[TokenSpec], str]:
+    """Return what finds the right text of a claim; it raises KeyError where that is no text."""
+
+    def right(good: TokenSpec) -> str:
+        name = good.profile.claim_name(written)
+        value = good.claims.get(name)
+        if not isinstance(value, str):
+            raise KeyError(name)
+        return value
+
+    return right
+
+
+def header(name: str) -> Callable[[object], Break]:
+    """Return what gives one header member a value, as `claim` does; the signature is honest."""
+
+    def put(good: TokenSpec, new: object) -> TokenSpec:
+        return good.without_header(name) if new is ABSENT else good.with_header(**{name: new})
+
+    return partial(_break, put, lambda good: good)
+
+
+def _break(put: Callable[[TokenSpec, object], TokenSpec], of: Callable[[TokenSpec], Any], value: object) -> Break:
     def apply(good: TokenSpec) -> TokenSpec | None:
-        new = value(good) if callable(value) else value
-        if new is INAPPLICABLE:
-            return None
-        return good.without_header(member) if new is ABSENT else good.with_header(**{member: new})
+        if not callable(value):
+            return put(good, value)
+        made = value(of(good))
+        return None if made is None else put(good, made)
 
     return apply
+
+
+def adding(claims: Mapping[str, object]) -> Break:
+    """Return what sets these claims."""
+    return lambda good: good.with_claims(**claims)
+
+
+def saying(members: Mapping[str, object]) -> Break:
+    """Return what sets these header members; the signature is honest."""
+    return lambda good: good.with_header(**members)
+
+
+def form(text: str) -> Break:
+    """Return what writes the token in another form; its parts stand there in braces."""
+    return lambda good: replace(good, form=text)

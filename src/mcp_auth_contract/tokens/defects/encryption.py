@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from mcp_auth_contract.tokens.defects.defect import Defects, Expectation
+from mcp_auth_contract.tokens.defects.defect import Defects, Expectation, form
 from mcp_auth_contract.tokens.defects.secrets import spki_der
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, b64url
 from mcp_auth_contract.tokens.mint import mint
@@ -110,14 +110,14 @@ def encrypted_bomb(good: TokenSpec, recipient: _Recipient) -> TokenSpec | None:
     return _to(good, recipient, packed, zip="DEF")
 
 
-@DEFECTS.each(
+DEFECTS.table(
+    form,
+    "other_token_family",
+    "What is sent is a token of another family than JWT: an SD-JWT, a PASETO or a macaroon.",
     {
         "sd_jwt": "{header}.{payload}.{signature}~",
         "sd_jwt_with_disclosure": "{header}.{payload}.{signature}~WyJzYWx0Iiwic3ViIiwieCJd~",
         "paseto": "v4.public.{payload}{signature}",
         "macaroon": "MDAxY2xvY2F0aW9uIG1jcC50ZXN0Cg{payload}",
-    }
+    },
 )
-def other_token_family(good: TokenSpec, form: str) -> TokenSpec:
-    """What is sent is a token of another family than JWT: an SD-JWT, a PASETO or a macaroon."""
-    return replace(good, form=form)

@@ -6,9 +6,10 @@ the JWS is invalid."
 
 import zlib
 from dataclasses import replace
+from functools import partial
 
 from mcp_auth_contract.tokens.defects import urls
-from mcp_auth_contract.tokens.defects.defect import Capability, Defects, Expectation
+from mcp_auth_contract.tokens.defects.defect import Capability, Defects, Expectation, header, saying
 from mcp_auth_contract.tokens.defects.subjects import SUBJECT_NOBODY
 from mcp_auth_contract.tokens.keys import b64url
 from mcp_auth_contract.tokens.mint import mint
@@ -17,28 +18,25 @@ from mcp_auth_contract.tokens.spec import COMPACT, Spellings, TokenSpec, unsigne
 __all__ = ["DEFECTS"]
 
 DEFECTS = Defects()
+_crit = partial(DEFECTS.table, header("crit"))
 
 
-@DEFECTS.each(
+DEFECTS.table(
+    saying,
+    "critical_extension_named",
+    "The token marks as critical what the server cannot process: no extension, or a claim.",
     {
         "absent": {"crit": ["urn:example:absent"]},
         "confirmation": {"crit": ["cnf"], "cnf": {"jkt": "x"}},
         "signing_time": {"crit": ["sigT"], "sigT": "2020-01-01"},
-    }
+    },
 )
-def critical_extension_named(good: TokenSpec, members: dict[str, object]) -> TokenSpec:
-    """The token marks as critical what the server cannot process: no extension, or a claim."""
-    return good.with_header(**members)
-
-
-DEFECTS.header(
-    "crit",
+_crit(
     "critical_of_wrong_type",
     "The token's list of critical extensions is no list.",
     {"text": "exp", "null": None, "number": 1, "object": {}},
 )
-DEFECTS.header(
-    "crit",
+_crit(
     "critical_list_pointless",
     "The token's list of critical extensions is empty, or names what is no extension.",
     {"empty": [], "algorithm": ["alg"], "expiry": ["exp"]},
@@ -59,8 +57,8 @@ def payload_unencoded(good: TokenSpec, form: str) -> TokenSpec:
     return replace(twin, spelled=Spellings(payload=_in_the_clear), form=form)
 
 
-DEFECTS.header(
-    "b64",
+DEFECTS.table(
+    header("b64"),
     "payload_called_unencoded",
     "The header says that the payload is not base64url, without marking that as critical; it is.",
     {"": False},
@@ -79,8 +77,8 @@ def payload_compressed(good: TokenSpec) -> TokenSpec:
     return replace(good.with_header(zip="DEF"), spelled=Spellings(payload=_deflated))
 
 
-DEFECTS.header(
-    "zip",
+DEFECTS.table(
+    header("zip"),
     "payload_called_compressed",
     "The header says that the payload is compressed; it is not.",
     {"": "DEF"},
@@ -128,14 +126,10 @@ def subject_of_header(good: TokenSpec) -> TokenSpec:
     return good.with_claim(name, SUBJECT_NOBODY).with_header(**{name: good.claims[name]})
 
 
-@DEFECTS.each(
-    {
-        "issuer": {"iss": urls.FOREIGN},
-        "audience": {"aud": f"{urls.FOREIGN}/mcp"},
-        "subject": {"sub": SUBJECT_NOBODY},
-    },
+DEFECTS.table(
+    saying,
+    "claim_contradicted_in_header",
+    "The header repeats a claim with another value (RFC 7519 §5.3).",
+    {"issuer": {"iss": urls.FOREIGN}, "audience": {"aud": f"{urls.FOREIGN}/mcp"}, "subject": {"sub": SUBJECT_NOBODY}},
     Expectation.DISPUTED,
 )
-def claim_contradicted_in_header(good: TokenSpec, members: dict[str, str]) -> TokenSpec:
-    """The header repeats a claim with another value (RFC 7519 §5.3)."""
-    return good.with_header(**members)

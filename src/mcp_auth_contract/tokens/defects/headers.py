@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from mcp_auth_contract.tokens.defects.defect import Break, Defects
+from mcp_auth_contract.tokens.defects.defect import Break, Defects, header, saying
 from mcp_auth_contract.tokens.defects.secrets import SECRETS, key_set
 from mcp_auth_contract.tokens.defects.signatures import signature_of
 from mcp_auth_contract.tokens.keys import Role
@@ -41,10 +41,6 @@ _NONE_SPELLINGS: dict[str, object] = {
 }
 
 
-def _says(alg: object) -> Break:
-    return lambda good: good.with_header(alg=alg)
-
-
 def _in_escapes(good: TokenSpec) -> TokenSpec:
     twin = good.with_header(alg="none")
     return replace(twin, raw_header=twin.header_bytes.replace(b'"none"', b'"n\\u006fne"'))
@@ -52,7 +48,7 @@ def _in_escapes(good: TokenSpec) -> TokenSpec:
 
 @DEFECTS.each(
     {
-        **{name: _says(alg) for name, alg in _NONE_SPELLINGS.items()},
+        **{name: header("alg")(alg) for name, alg in _NONE_SPELLINGS.items()},
         "missing": lambda good: good.without_header("alg"),
         "escaped": _in_escapes,
         "without_kid": lambda good: good.with_header(alg="none").without_header("kid"),
@@ -122,20 +118,20 @@ def embedded_jwk(good: TokenSpec, own_kid: bool | None) -> TokenSpec:
         members = {name: value for name, value in jwk.items() if name not in {"kid", "alg", "use"}}
         twin = good.without_header("kid").with_header(typ="dpop+jwt", jwk=members)
     else:
-        kid = stranger.kid if own_kid else good.header.get("kid")
+        kid = stranger.kid if own_kid else good.header["kid"]
         twin = good.with_header(kid=kid, jwk=jwk | {"kid": kid})
     return replace(twin, key=stranger)
 
 
-DEFECTS.header(
-    "kid",
+DEFECTS.table(
+    header("kid"),
     "hostile_text",
     "The token names a key in characters that no header value may repeat.",
     {"": '"\\r\\n<script>\u00e9\u202e"'},
 )
-
-
-@DEFECTS.single()
-def unknown_critical_extension(good: TokenSpec) -> TokenSpec:
-    """The token marks an extension as critical that no server understands (RFC 7515 §4.1.11)."""
-    return good.with_header(**{"crit": ["unknown-extension"], "unknown-extension": True})
+DEFECTS.table(
+    saying,
+    "unknown_critical_extension",
+    "The token marks an extension as critical that no server understands (RFC 7515 §4.1.11).",
+    {"": {"crit": ["unknown-extension"], "unknown-extension": True}},
+)

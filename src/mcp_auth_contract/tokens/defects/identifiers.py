@@ -1,193 +1,138 @@
 """Defects of issuer and audience: honest tokens of, or for, somebody else."""
 
-from collections.abc import Callable
+from functools import partial
 
 from mcp_auth_contract.tokens.defects import urls
-from mcp_auth_contract.tokens.defects.defect import INAPPLICABLE, Defects, Expectation
+from mcp_auth_contract.tokens.defects.defect import Defects, Expectation, claim
 from mcp_auth_contract.tokens.spec import TokenSpec
 
 __all__ = ["DEFECTS"]
 
 DEFECTS = Defects()
+_iss = partial(DEFECTS.table, claim("iss", lambda good: good.profile.issuer))
+_aud = partial(DEFECTS.table, claim("aud", lambda good: good.profile.audience))
 
 _OTHER = f"{urls.FOREIGN}/mcp"
 
 
-def _of_issuer(make: urls.Lookalike) -> Callable[[TokenSpec], object]:
-    return lambda good: _or_inapplicable(make(good.profile.issuer))
-
-
-def _of_audience(make: urls.Lookalike) -> Callable[[TokenSpec], object]:
-    return lambda good: _or_inapplicable(make(good.profile.audience))
-
-
-def _or_inapplicable(made: object) -> object:
-    return INAPPLICABLE if made is None else made
-
-
-_LIKE_ISSUER: dict[str, urls.Lookalike] = {
-    "suffixed": lambda iss: f"{iss}.evil.test",
-    "path_appended": lambda iss: f"{iss.rstrip('/')}/lookalike",
-    "character_appended": lambda iss: f"{iss}0",
-    "as_userinfo": lambda iss: f"{iss}@evil.test",
-    "dot_segments": lambda iss: f"{iss.rstrip('/')}/../evil",
-    "prefix_only": urls.proper_prefix,
-    "single_letter": lambda iss: iss[:1],
-    "space_appended": lambda iss: f"{iss} ",
-    "host_suffixed": urls.host_suffixed,
-    "other_port": urls.other_port,
-    "other_scheme": urls.other_scheme,
-    "other_host_spelling": urls.other_host_spelling,
-    "dots_replaced": urls.dots_replaced,
-    "sibling_path": urls.sibling_path,
-    "homoglyph_host": urls.homoglyph_host,
-    "punycode_host": urls.punycode_host,
-    "trailing_dot_host": urls.trailing_dot_host,
-    "default_port": urls.default_port,
-    "space_before": lambda iss: f" {iss}",
-    "newline_appended": lambda iss: f"{iss}\n",
-    "nul_and_more": lambda iss: f"{iss}\0x",
-    "byte_order_mark_before": lambda iss: f"\N{ZERO WIDTH NO-BREAK SPACE}{iss}",
-}
-
 # RFC 9068 §4: the issuer identifier "MUST exactly match the value of the iss claim"; RFC 7519 §4.1.1 makes it a string.
-DEFECTS.claim("iss", "issuer_other", "The token says that a stranger issued it.", {"": urls.FOREIGN})
-DEFECTS.claim(
-    "iss",
+_iss("issuer_other", "The token says that a stranger issued it.", {"": urls.FOREIGN})
+_iss(
     "issuer_lookalike",
     "The token's issuer resembles the trusted one without being identical to it.",
     {
-        **{name: _of_issuer(make) for name, make in _LIKE_ISSUER.items()},
-        "list": lambda good: [good.profile.issuer],
-        "list_with_other": lambda good: [urls.FOREIGN, good.profile.issuer],
+        "suffixed": lambda iss: f"{iss}.evil.test",
+        "path_appended": lambda iss: f"{iss.rstrip('/')}/lookalike",
+        "character_appended": lambda iss: f"{iss}0",
+        "as_userinfo": lambda iss: f"{iss}@evil.test",
+        "dot_segments": lambda iss: f"{iss.rstrip('/')}/../evil",
+        "prefix_only": urls.proper_prefix,
+        "single_letter": lambda iss: iss[:1],
+        "space_appended": lambda iss: f"{iss} ",
+        "host_suffixed": urls.host_suffixed,
+        "other_port": urls.other_port,
+        "other_scheme": urls.other_scheme,
+        "other_host_spelling": urls.other_host_spelling,
+        "dots_replaced": lambda text: text.replace(".", "x"),
+        "sibling_path": urls.sibling_path,
+        "homoglyph_host": urls.homoglyph_host,
+        "punycode_host": urls.punycode_host,
+        "trailing_dot_host": urls.trailing_dot_host,
+        "default_port": urls.default_port,
+        "space_before": lambda iss: f" {iss}",
+        "newline_appended": lambda iss: f"{iss}\n",
+        "nul_and_more": lambda iss: f"{iss}\0x",
+        "byte_order_mark_before": lambda iss: f"\N{ZERO WIDTH NO-BREAK SPACE}{iss}",
+        "list": lambda iss: [iss],
+        "list_with_other": lambda iss: [urls.FOREIGN, iss],
     },
 )
-DEFECTS.claim(
-    "iss",
+_iss(
     "issuer_trailing_slash",
     "The token's issuer is the trusted one but for a trailing slash; some servers allow that.",
-    {"": _of_issuer(urls.with_slash_toggled)},
+    {"": urls.with_slash_toggled},
     Expectation.DISPUTED,
 )
-DEFECTS.claim(
-    "iss",
+_iss(
     "issuer_type",
     "The token's issuer is no string (RFC 7519 §4.1.1).",
-    {"number": 1, "boolean": True, "empty_list": [], "object": lambda good: {good.profile.issuer: 1}},
+    {"number": 1, "boolean": True, "empty_list": [], "object": lambda iss: {iss: 1}},
 )
-DEFECTS.claim(
-    "iss",
+_iss(
     "issuer_case",
     "The token's issuer is the trusted one in capitals; some servers allow that.",
-    {"scheme": _of_issuer(urls.scheme_upper), "host": _of_issuer(urls.host_upper)},
+    {"scheme": urls.scheme_upper, "host": urls.host_upper},
     Expectation.DISPUTED,
 )
 
-_LIKE_AUDIENCE: dict[str, urls.Lookalike] = {
-    "suffixed": lambda aud: f"{aud}2",
-    "prefixed": lambda aud: f"x{aud}",
-    "prefix_only": urls.proper_prefix,
-    "sibling_path": urls.sibling_path,
-    "longer_path": lambda aud: f"{aud.rstrip('/')}/admin",
-    "path_in_other_case": urls.path_in_other_case,
-    "parent_origin": urls.parent_origin,
-    "host_suffixed": urls.host_suffixed,
-    "dots_replaced": urls.dots_replaced,
-    "other_port": urls.other_port,
-    "other_scheme": urls.other_scheme,
-    "in_query_of_other_host": lambda aud: f"{urls.FOREIGN}/?resource={aud}",
-    "joined_by_space": lambda aud: f"{_OTHER} {aud}",
-    "joined_by_comma": lambda aud: f"{_OTHER},{aud}",
-    "scheme_alone": urls.scheme_alone,
-    "with_query": urls.with_query,
-    "with_fragment": urls.with_fragment,
-    "with_user": urls.with_user,
-    "trailing_dot_host": urls.trailing_dot_host,
-    "homoglyph_host": urls.homoglyph_host,
-    "nul_and_more": lambda aud: f"{aud}\0x",
-}
-_PATTERNS: dict[str, urls.Lookalike] = {
-    "star": lambda _: "*",
-    "any_host": lambda _: "https://*",
-    "any_subdomain": urls.subdomains,
-    "any_path": lambda aud: f"{urls.parent_origin(aud) or aud}/*",
-}
-_EQUIVALENT: dict[str, urls.Lookalike] = {
-    "scheme_upper": urls.scheme_upper,
-    "host_upper": urls.host_upper,
-    "default_port": urls.default_port,
-    "default_port_padded": urls.default_port_padded,
-}
-_REPAIRED: dict[str, urls.Lookalike] = {
-    "dot_segments": urls.dot_segments,
-    "path_percent_encoded": urls.path_percent_encoded,
-    "backslashes": urls.backslashes,
-    "scheme_without_slashes": urls.scheme_without_slashes,
-    "tab_inside": urls.inside("\t"),
-    "newline_inside": urls.inside("\n"),
-    "full_width_host": urls.full_width_host,
-    "ideographic_dots": urls.ideographic_dots,
-    "space_appended": lambda aud: f"{aud} ",
-    "newline_appended": lambda aud: f"{aud}\n",
-}
 
 # RFC 7519 §4.1.3: "If the principal processing the claim does not identify itself with a value in the aud claim when this
 # claim is present, then the JWT MUST be rejected."
-DEFECTS.claim("aud", "audience_other", "The token is for another resource.", {"": _OTHER})
-DEFECTS.claim(
-    "aud", "audience_list_without_own", "The token is for two other resources.", {"": [_OTHER, f"{urls.FOREIGN}/api"]}
-)
-DEFECTS.claim(
-    "aud",
+_aud("audience_other", "The token is for another resource.", {"": _OTHER})
+_aud("audience_list_without_own", "The token is for two other resources.", {"": [_OTHER, f"{urls.FOREIGN}/api"]})
+_aud(
     "audience_lookalike",
     "The token's audience resembles this resource without being it.",
-    {name: _of_audience(make) for name, make in _LIKE_AUDIENCE.items()},
+    {
+        "suffixed": lambda aud: f"{aud}2",
+        "prefixed": lambda aud: f"x{aud}",
+        "prefix_only": urls.proper_prefix,
+        "sibling_path": urls.sibling_path,
+        "longer_path": lambda aud: f"{aud.rstrip('/')}/admin",
+        "path_in_other_case": urls.path_in_other_case,
+        "parent_origin": urls.parent_origin,
+        "host_suffixed": urls.host_suffixed,
+        "dots_replaced": lambda text: text.replace(".", "x"),
+        "other_port": urls.other_port,
+        "other_scheme": urls.other_scheme,
+        "in_query_of_other_host": lambda aud: f"{urls.FOREIGN}/?resource={aud}",
+        "joined_by_space": lambda aud: f"{_OTHER} {aud}",
+        "joined_by_comma": lambda aud: f"{_OTHER},{aud}",
+        "scheme_alone": urls.scheme_alone,
+        "with_query": urls.with_query,
+        "with_fragment": urls.with_fragment,
+        "with_user": urls.with_user,
+        "trailing_dot_host": urls.trailing_dot_host,
+        "homoglyph_host": urls.homoglyph_host,
+        "nul_and_more": lambda aud: f"{aud}\0x",
+    },
 )
-DEFECTS.claim(
-    "aud",
+_aud(
     "audience_wildcard",
     "The token's audience is a pattern; audiences are compared, not matched.",
-    {name: _of_audience(make) for name, make in _PATTERNS.items()},
+    {
+        "star": lambda _: "*",
+        "any_host": lambda _: "https://*",
+        "any_subdomain": urls.subdomains,
+        "any_path": lambda aud: f"{urls.parent_origin(aud) or aud}/*",
+    },
 )
-DEFECTS.claim(
-    "aud",
+DEFECTS.table(
+    claim("aud"),
     "audience_of_issuer",
     "The token is for its own issuer, as one for the userinfo endpoint is.",
-    {"": lambda good: INAPPLICABLE if good.profile.audience == good.profile.issuer else good.profile.issuer},
+    {"": lambda good: None if good.profile.issuer == good.profile.audience else good.profile.issuer},
 )
-DEFECTS.claim(
-    "aud",
+_aud(
     "audience_object",
     "The token's audience is an object that holds this resource.",
-    {
-        "as_member": lambda good: {good.profile.audience: 1},
-        "array_like": lambda good: {"0": good.profile.audience, "length": 1},
-    },
+    {"as_member": lambda aud: {aud: 1}, "array_like": lambda aud: {"0": aud, "length": 1}},
 )
-DEFECTS.claim(
-    "aud",
+_aud(
     "audience_trailing_slash",
     "The token's audience is this resource but for a trailing slash; some servers allow that.",
-    {"": _of_audience(urls.with_slash_toggled)},
+    {"": urls.with_slash_toggled},
     Expectation.DISPUTED,
 )
-DEFECTS.claim(
-    "aud",
+_aud(
     "audience_type",
     "The token's audience is neither a string nor a list of strings (RFC 7519 §4.1.3).",
-    {
-        "number": 1,
-        "boolean": True,
-        "list_of_numbers": [1],
-        "list_of_null": [None],
-        "list_in_list": lambda good: [[good.profile.audience]],
-    },
+    {"number": 1, "boolean": True, "list_of_numbers": [1], "list_of_null": [None], "list_in_list": lambda aud: [[aud]]},
 )
-DEFECTS.claim(
-    "aud",
+_aud(
     "audience_list_mixed",
     "The token's audience is a list that holds this resource among members that are no strings.",
-    {"": lambda good: [1, None, good.profile.audience]},
+    {"": lambda aud: [1, None, aud]},
     Expectation.DISPUTED,
 )
 
@@ -208,24 +153,38 @@ def audience_in_resource_claim(good: TokenSpec) -> TokenSpec:
     return good.with_claims(aud=_OTHER, resource=good.profile.audience)
 
 
-DEFECTS.claim(
-    "resource",
+DEFECTS.table(
+    claim("resource"),
     "resource_claim_other",
     "The token is for this resource; a claim named resource names another one.",
     {"": _OTHER},
     Expectation.DISPUTED,
 )
-DEFECTS.claim(
-    "aud",
+_aud(
     "audience_equivalent",
     "The token's audience is this resource in a spelling that RFC 3986 §6.2 calls equivalent.",
-    {name: _of_audience(make) for name, make in _EQUIVALENT.items()},
+    {
+        "scheme_upper": urls.scheme_upper,
+        "host_upper": urls.host_upper,
+        "default_port": urls.default_port,
+        "default_port_padded": urls.default_port_padded,
+    },
     Expectation.DISPUTED,
 )
-DEFECTS.claim(
-    "aud",
+_aud(
     "audience_normal_form",
     "The token's audience becomes this resource when a URL parser has repaired it.",
-    {name: _of_audience(make) for name, make in _REPAIRED.items()},
+    {
+        "dot_segments": urls.dot_segments,
+        "path_percent_encoded": urls.path_percent_encoded,
+        "backslashes": urls.backslashes,
+        "scheme_without_slashes": urls.scheme_without_slashes,
+        "tab_inside": urls.inside("\t"),
+        "newline_inside": urls.inside("\n"),
+        "full_width_host": urls.full_width_host,
+        "ideographic_dots": urls.ideographic_dots,
+        "space_appended": lambda aud: f"{aud} ",
+        "newline_appended": lambda aud: f"{aud}\n",
+    },
     Expectation.DISPUTED,
 )

@@ -3,16 +3,17 @@
 RFC 7662 §2.2: active is a required "Boolean indicator of whether or not the presented token is currently active".
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, Break, Capability, Defects, Expectation, own, set_claim
+from mcp_auth_contract.tokens.defects.defect import ABSENT, Break, Capability, Defects, Expectation, claim, own
 from mcp_auth_contract.tokens.defects.times import expired_since
 from mcp_auth_contract.tokens.mint import SPECIAL_CHARACTERS
 
 __all__ = ["DEFECTS"]
 
 DEFECTS = Defects()
+_active = partial(DEFECTS.table, claim("active"))
 
 _OPAQUE = frozenset({Capability.OPAQUE})
 
@@ -21,22 +22,15 @@ def _answered(way: str) -> Break:
     return lambda good: replace(good, introspection=way)
 
 
-def _answer(name: str, sentence: str, ways: Mapping[str, str], expectation: Expectation, *, disturbs: bool) -> None:
-    forms = {form: _answered(way) for form, way in ways.items()}
-    DEFECTS.add(name, sentence, forms, expectation, needs=_OPAQUE, disturbs=disturbs)
-
-
-DEFECTS.claim(
-    "active", "introspection_inactive", "The issuer says that the token is not active.", {"": False}, needs=_OPAQUE
-)
+_answer = partial(DEFECTS.table, _answered, needs=_OPAQUE)
+_active("introspection_inactive", "The issuer says that the token is not active.", {"": False}, needs=_OPAQUE)
 DEFECTS.add(
     "introspection_active_missing",
     "The issuer does not say whether the token is active.",
-    {"null": set_claim("active", None), "empty_object": _answered("empty_object")},
+    {"null": claim("active")(None), "empty_object": _answered("empty_object")},
     needs=_OPAQUE,
 )
-DEFECTS.claim(
-    "active",
+_active(
     "introspection_active_no_boolean",
     "The issuer says something else than true or false about the token being active.",
     {"text_false": "false", "number_zero": 0, "list": [False]},
@@ -57,7 +51,6 @@ _answer(
     "introspection_unanswered",
     "The issuer gives no usable answer about the token.",
     {trouble: trouble for trouble in _TROUBLES},
-    Expectation.REFUSED,
     disturbs=True,
 )
 _answer(
@@ -65,7 +58,6 @@ _answer(
     "The token holds the characters +, /, ~ and =, which RFC 6750 §2.1 allows.",
     {"": SPECIAL_CHARACTERS},
     Expectation.ACCEPTED,
-    disturbs=False,
 )
 _answer(
     "introspection_hanging",
@@ -88,35 +80,35 @@ _answer(
     Expectation.DISPUTED,
     disturbs=True,
 )
-DEFECTS.claim(
-    "exp",
+DEFECTS.table(
+    claim("exp"),
     "introspection_expired",
     "The issuer calls a token active whose exp has passed; some servers leave that to the issuer.",
     {"": expired_since},
     Expectation.DISPUTED,
     needs=_OPAQUE,
 )
-DEFECTS.claim(
-    "aud",
+DEFECTS.table(
+    claim("aud"),
     "introspection_audience_missing",
     "The issuer does not say whom the token is for; some servers are the only ones of their issuer.",
     {"": ABSENT},
     Expectation.DISPUTED,
     needs=_OPAQUE,
 )
-DEFECTS.claim(
-    "token_type",
+DEFECTS.table(
+    claim("token_type"),
     "introspection_other_type",
     "The issuer says that the token is of another type than Bearer.",
     {"refresh_token": "refresh_token", "dpop": "DPoP"},
     Expectation.DISPUTED,
     needs=_OPAQUE,
 )
-DEFECTS.claim(
-    "{scope}",
+DEFECTS.table(
+    claim("{scope}", own("{scope}")),
     "introspection_scope_list",
     "The issuer lists the scopes in an array, which RFC 7662 does not provide for.",
-    {"": own("{scope}", str.split)},
+    {"": str.split},
     Expectation.DISPUTED,
     needs=_OPAQUE | {Capability.SCOPES_GRANTED},
 )

@@ -6,15 +6,17 @@ any other value"; RFC 8725 §3.11 and §3.12: explicit types and mutually exclus
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, INAPPLICABLE, Break, Defects, Expectation
+from mcp_auth_contract.tokens.defects.defect import ABSENT, Break, Defects, Expectation, header
 from mcp_auth_contract.tokens.keys import Role
 from mcp_auth_contract.tokens.spec import TokenProfile, TokenSpec
 
 __all__ = ["DEFECTS"]
 
 DEFECTS = Defects()
+_typ = partial(DEFECTS.table, header("typ"))
 
 _SHORT, _LONG = "at+jwt", "application/at+jwt"
 _OTHER_KINDS = {
@@ -36,7 +38,7 @@ def _declares_access(profile: TokenProfile) -> bool:
 
 def _instead(typ: object) -> Callable[[TokenSpec], object]:
     """Write another typ, or none, where the issuer declares its access tokens; other issuers may write anything."""
-    return lambda good: typ if _declares_access(good.profile) and typ != good.profile.typ else INAPPLICABLE
+    return lambda good: typ if _declares_access(good.profile) and typ != good.profile.typ else None
 
 
 def _other_form(good: TokenSpec) -> object:
@@ -44,40 +46,30 @@ def _other_form(good: TokenSpec) -> object:
     return _instead(_SHORT if known == _LONG else _LONG)(good)
 
 
-DEFECTS.header(
-    "typ",
+_typ(
     "typ_long_form",
     "The token's typ is the access token's media type in its other legal form (RFC 9068 §4).",
     {"": _other_form},
     Expectation.ACCEPTED,
 )
-DEFECTS.header(
-    "typ",
+_typ(
     "typ_case",
     "The token's typ is the access token's in capitals, and media types have no case.",
     {"upper": _instead("AT+JWT"), "mixed": _instead("at+JWT")},
     Expectation.DISPUTED,
 )
-DEFECTS.header(
-    "typ",
+_typ(
     "typ_generic",
     "The token does not declare itself an access token, though the issuer's others do.",
     {"absent": _instead(ABSENT), "jwt": _instead("JWT")},
     Expectation.DISPUTED,
 )
-DEFECTS.header(
-    "typ",
+_typ(
     "typ_other_kind",
     "The token declares itself to be of another kind than access tokens.",
     {name: _instead(typ) for name, typ in _OTHER_KINDS.items()},
 )
-DEFECTS.header(
-    "typ",
-    "typ_type",
-    "The token's typ is no string.",
-    {"number": 1, "null": None, "list": [_SHORT]},
-    Expectation.DISPUTED,
-)
+_typ("typ_type", "The token's typ is no string.", {"number": 1, "null": None, "list": [_SHORT]}, Expectation.DISPUTED)
 
 _Forms: TypeAlias = dict[str, Callable[[TokenSpec], TokenSpec | None]]
 _TYPING: _Forms = {

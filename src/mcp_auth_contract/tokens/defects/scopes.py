@@ -5,14 +5,16 @@ RFC 6749 §3.3: scope is "a list of space-delimited, case-sensitive strings", wh
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from mcp_auth_contract.tokens.defects.defect import INAPPLICABLE, Capability, Defects, Expectation
+from mcp_auth_contract.tokens.defects.defect import Capability, Defects, Expectation, claim
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES, Lookalike
 from mcp_auth_contract.tokens.spec import ScopeFormat, TokenSpec
 
 __all__ = ["DEFECTS"]
 
 DEFECTS = Defects()
+_scope = partial(DEFECTS.table, claim("{scope}"))
 
 _UNKNOWN = "mcp-auth-contract-unknown"
 """A scope that no server asks for."""
@@ -39,14 +41,14 @@ def _instead(make: Lookalike) -> Callable[[TokenSpec], object]:
         listed = _granted(good)
         meaning = {*listed, *good.profile.known_scopes}
         made = dict.fromkeys(one for scope in listed if (one := make(scope)) and one not in meaning)
-        return _written(good, tuple(made)) if made else INAPPLICABLE
+        return _written(good, tuple(made)) if made else None
 
     return value
 
 
 def _like(name: str, sentence: str, forms: Mapping[str, Lookalike]) -> None:
     values = {form: _instead(make) for form, make in forms.items()}
-    DEFECTS.claim("{scope}", name, sentence, values, Expectation.FORBIDDEN, needs=_GRANTED)
+    _scope(name, sentence, values, Expectation.FORBIDDEN, needs=_GRANTED)
 
 
 def _namespace(scope: str) -> tuple[str, str]:
@@ -111,24 +113,21 @@ _like(
         "separator_percent_encoded": lambda scope: scope.replace(":", "%3A"),
     },
 )
-DEFECTS.claim(
-    "{scope}",
+_scope(
     "scope_empty",
     "The token's scope claim is there and grants nothing.",
     {"empty": "", "space": " ", "empty_list": [], "list_of_empty": [""]},
     Expectation.FORBIDDEN,
     needs=_GRANTED,
 )
-DEFECTS.claim(
-    "{scope}",
+_scope(
     "scope_joined_in_list",
     "The token's scopes are a list of one string that holds all of them.",
     {"": lambda good: [" ".join((_UNKNOWN, *_granted(good)))]},
     Expectation.FORBIDDEN,
     needs=_GRANTED,
 )
-DEFECTS.claim(
-    "{scope}",
+_scope(
     "scope_other_type",
     "The token's scope claim is neither a string nor a list of strings.",
     {
@@ -156,13 +155,12 @@ def scope_other_separator(good: TokenSpec, separator: str) -> TokenSpec:
     return good.with_claim(good.profile.scope_claim, [text] if listing else text)
 
 
-DEFECTS.claim(
-    "{scope}",
+_scope(
     "scope_arranged",
     "The token's scopes come twice, in another order or with others beside them, which is legal.",
     {
         "repeated": lambda good: _written(good, _granted(good) * 2),
-        "reversed": lambda good: _written(good, _granted(good)[::-1]) if len(_granted(good)) > 1 else INAPPLICABLE,
+        "reversed": lambda good: _written(good, _granted(good)[::-1]) if len(_granted(good)) > 1 else None,
         "unknown_first": lambda good: _written(good, (_UNKNOWN, *_granted(good))),
         "unknown_last": lambda good: _written(good, (*_granted(good), _UNKNOWN)),
     },

@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
@@ -18,51 +18,52 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, Capability, Defects, Expectation
+from mcp_auth_contract.tokens.defects.defect import ABSENT, Break, Capability, Defects, Expectation, header
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, b64url
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json, keyed
 
 __all__ = ["DEFECTS"]
 
 DEFECTS = Defects()
+_kid = partial(DEFECTS.table, header("kid"))
 
 _RSA = frozenset({Capability.RSA_KEY})
 _UP = "../../../../../../dev/null"
 _QUERY_KEY = "kitsecret"
 
-DEFECTS.header(
-    "kid",
+_kid(
     "kid_missing",
     "The token does not name its key, or names it null; the signature is honest.",
     {"absent": ABSENT, "null": None},
     Expectation.DISPUTED,
 )
-DEFECTS.header(
-    "kid",
+_kid(
     "kid_of_wrong_type",
     "The token's key id is no string, or an empty one; the signature is honest.",
-    {"number": 1, "true": True, "list": lambda good: [good.key.kid], "object": {"$ne": None}, "empty": ""},
+    {"number": 1, "true": True, "list": lambda good: [good.header["kid"]], "object": {"$ne": None}, "empty": ""},
 )
-DEFECTS.header(
-    "kid",
+_kid(
     "kid_lookalike",
     "The token's key id resembles the published one; the signature is honest.",
     {
-        "upper": lambda good: good.key.kid.upper(),
-        "trailing_space": lambda good: f"{good.key.kid} ",
-        "trailing_null_character": lambda good: f"{good.key.kid}\x00",
-        "cut_short": lambda good: good.key.kid[:-1],
+        "upper": lambda good: str(good.header["kid"]).upper(),
+        "trailing_space": lambda good: f"{good.header['kid']} ",
+        "trailing_null_character": lambda good: f"{good.header['kid']}\x00",
+        "cut_short": lambda good: str(good.header["kid"])[:-1],
     },
 )
-DEFECTS.header("kid", "kid_long", "The token's key id has 4000 characters; the signature is honest.", {"": "k" * 4000})
+_kid("kid_long", "The token's key id has 4000 characters; the signature is honest.", {"": "k" * 4000})
 
 
-def _keyed(good: TokenSpec, kid_and_secret: tuple[str, bytes]) -> TokenSpec:
+def _keyed(kid_and_secret: tuple[str, bytes]) -> Break:
     kid, secret = kid_and_secret
-    return replace(good.with_header(alg="HS256", kid=kid), signature=keyed(secret))
+    return lambda good: replace(good.with_header(alg="HS256", kid=kid), signature=keyed(secret))
 
 
-@DEFECTS.each(
+DEFECTS.table(
+    _keyed,
+    "kid_names_file",
+    "The token's key id is the path of an empty file, whose content is the secret of HS256.",
     {
         "relative": (_UP, b""),
         "relative_newline": (_UP, b"\n"),
@@ -70,30 +71,25 @@ def _keyed(good: TokenSpec, kid_and_secret: tuple[str, bytes]) -> TokenSpec:
         "absolute": ("/dev/null", b""),
         "backslashes": ("..\\..\\..\\nul", b""),
         "file_url": ("file:///dev/null", b""),
-    }
+    },
 )
-def kid_names_file(good: TokenSpec, kid_and_secret: tuple[str, bytes]) -> TokenSpec:
-    """The token's key id is the path of an empty file, whose content is the secret of HS256."""
-    return _keyed(good, kid_and_secret)
-
-
-@DEFECTS.each(
+DEFECTS.table(
+    _keyed,
+    "kid_names_query",
+    "The token's key id is a piece of a query that yields the secret of HS256.",
     {
         "union": (f"x' UNION SELECT '{_QUERY_KEY}' -- ", _QUERY_KEY.encode()),
         "union_base64": ("x' UNION SELECT 'a2l0c2VjcmV0' -- ", _QUERY_KEY.encode()),
         "quote": ("'", b""),
         "directory_filter": ("*)(uid=*", b""),
-    }
+    },
 )
-def kid_names_query(good: TokenSpec, kid_and_secret: tuple[str, bytes]) -> TokenSpec:
-    """The token's key id is a piece of a query that yields the secret of HS256."""
-    return _keyed(good, kid_and_secret)
-
-
-@DEFECTS.each({name: name for name in ("__proto__", "constructor", "hasOwnProperty", "toString")})
-def kid_names_prototype(good: TokenSpec, kid: str) -> TokenSpec:
-    """The token's key id is a member that objects of JavaScript have by themselves."""
-    return _keyed(good, (kid, b""))
+DEFECTS.table(
+    _keyed,
+    "kid_names_prototype",
+    "The token's key id is a member that objects of JavaScript have by themselves.",
+    {name: (name, b"") for name in ("__proto__", "constructor", "hasOwnProperty", "toString")},
+)
 
 
 def _bare(good: TokenSpec) -> str:
@@ -120,7 +116,7 @@ def kid_leads_elsewhere(good: TokenSpec, kid: _Text) -> TokenSpec:
 
 def _by_stranger(good: TokenSpec, *, own_kid: bool, **members: object) -> TokenSpec:
     key = good.key_of(Role.STRANGER)
-    return replace(good.with_header(**members, kid=key.kid if own_kid else good.key.kid), key=key)
+    return replace(good.with_header(**members, kid=key.kid if own_kid else good.header["kid"]), key=key)
 
 
 def _behind_userinfo(good: TokenSpec) -> str:
@@ -186,8 +182,8 @@ def x5c_of_stranger(good: TokenSpec, own_kid: bool) -> TokenSpec:
     return _by_stranger(good, own_kid=own_kid, x5c=list(_chain_of(good.key_of(Role.STRANGER))))
 
 
-DEFECTS.header(
-    "jwk",
+DEFECTS.table(
+    header("jwk"),
     "jwk_of_issuer",
     "The token is honest, and its header repeats the issuer's public key.",
     {"": lambda good: good.key.public_jwk()},

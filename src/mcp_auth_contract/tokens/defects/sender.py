@@ -2,7 +2,7 @@
 
 import hashlib
 
-from mcp_auth_contract.tokens.defects.defect import Defects, Expectation
+from mcp_auth_contract.tokens.defects.defect import Defects, Expectation, claim
 from mcp_auth_contract.tokens.keys import Algorithm, Role, b64url
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json
 
@@ -23,8 +23,8 @@ def bound_to_a_key(good: TokenSpec, method: str) -> TokenSpec:
     return good.with_claim("cnf", {method: members if method == "jwk" else thumbprint})
 
 
-DEFECTS.claim(
-    "cnf",
+DEFECTS.table(
+    claim("cnf"),
     "confirmation_unusual",
     "The token's cnf claim confirms nothing that a server could ask for.",
     {

@@ -6,20 +6,27 @@ whitespace, or other additional characters have been used"; RFC 7515 §7.1 makes
 
 import hashlib
 import string
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
-from mcp_auth_contract.tokens.defects.defect import Defects, Expectation
+from mcp_auth_contract.tokens.defects.defect import Break, Defects, Expectation, form
 from mcp_auth_contract.tokens.keys import b64url
 from mcp_auth_contract.tokens.spec import COMPACT, Encode, Spellings, TokenSpec, compact_json
 
 __all__ = ["DEFECTS"]
 
 DEFECTS = Defects()
+_form = partial(DEFECTS.table, form)
 
 
-@DEFECTS.each(
+def _malformed(text: str) -> Break:
+    return lambda good: replace(good, form=text or hashlib.sha256(good.payload_bytes).hexdigest())
+
+
+DEFECTS.table(
+    _malformed,
+    "malformed",
+    "What is sent as the token is not a well-formed JWT.",
     {
         "opaque": "",
         "single_character": "x",
@@ -31,30 +38,18 @@ DEFECTS = Defects()
         "object": "[object Object]",
         "header_empty": ".{payload}.{signature}",
         "payload_empty": "{header}..{signature}",
-    }
+    },
 )
-def malformed(good: TokenSpec, form: str) -> TokenSpec:
-    """What is sent as the token is not a well-formed JWT."""
-    return replace(good, form=form or hashlib.sha256(good.payload_bytes).hexdigest())
-
-
-@DEFECTS.each({"letters": "A" * (16 * 1024), "eight_thousand_dots": "." * 8000})
-def oversized(good: TokenSpec, form: str) -> TokenSpec:
-    """What is sent as the token is one character, many thousand times."""
-    return replace(good, form=form)
-
-
-@DEFECTS.each(
-    {
-        "dot_after": f"{COMPACT}.",
-        "dot_before": f".{COMPACT}",
-        "four": f"{COMPACT}.x",
-        "five": f"{COMPACT}.x.y",
-    }
+_form(
+    "oversized",
+    "What is sent as the token is one character, many thousand times.",
+    {"letters": "A" * (16 * 1024), "eight_thousand_dots": "." * 8000},
 )
-def extra_segments(good: TokenSpec, form: str) -> TokenSpec:
-    """The token has more than the three segments of a JWS."""
-    return replace(good, form=form)
+_form(
+    "extra_segments",
+    "The token has more than the three segments of a JWS.",
+    {"dot_after": f"{COMPACT}.", "dot_before": f".{COMPACT}", "four": f"{COMPACT}.x", "five": f"{COMPACT}.x.y"},
+)
 
 
 def _inside(character: str) -> Encode:
@@ -65,20 +60,22 @@ def _inside(character: str) -> Encode:
     return encode
 
 
-@DEFECTS.each(
-    {
-        "exclamation_mark_after": {"form": f"{COMPACT}!"},
-        "percent_sign_after": {"form": f"{COMPACT}%"},
-        "tilde_after": {"form": f"{COMPACT}~"},
-        "question_mark_in_signature": {"spelled": Spellings(signature=_inside("?"))},
-        "space_in_signature": {"spelled": Spellings(signature=_inside(" "))},
-        "tilde_in_signed_payload": {"spelled": Spellings(payload=_inside("~"))},
-    }
-)
-def stray_characters(good: TokenSpec, changes: dict[str, Any]) -> TokenSpec:
-    """The token holds a character that base64url does not have."""
-    return replace(good, **changes)
+def _spelled(spelled: Spellings) -> Break:
+    return lambda good: replace(good, spelled=spelled)
 
+
+DEFECTS.add(
+    "stray_characters",
+    "The token holds a character that base64url does not have.",
+    {
+        "exclamation_mark_after": form(f"{COMPACT}!"),
+        "percent_sign_after": form(f"{COMPACT}%"),
+        "tilde_after": form(f"{COMPACT}~"),
+        "question_mark_in_signature": _spelled(Spellings(signature=_inside("?"))),
+        "space_in_signature": _spelled(Spellings(signature=_inside(" "))),
+        "tilde_in_signed_payload": _spelled(Spellings(payload=_inside("~"))),
+    },
+)
 
 _ALPHABET = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
 _SPARE = {2: 16, 3: 4}
@@ -108,35 +105,31 @@ def _standard(octets: bytes) -> str:
     return b64url(octets).replace("-", "+").replace("_", "/")
 
 
-def _needing_padding(good: TokenSpec) -> TokenSpec:
+def _padded_throughout(good: TokenSpec) -> TokenSpec:
     probed = good.with_claim("kit_probe", "")
-    return probed if len(probed.payload_bytes) % 3 else good.with_claim("kit_probe", "x")
+    if len(probed.payload_bytes) % 3 == 0:
+        probed = good.with_claim("kit_probe", "x")
+    return replace(probed, spelled=Spellings(_padded, _padded, _padded))
 
 
-def _with_both_alphabets(good: TokenSpec) -> TokenSpec:
+def _standard_alphabet(good: TokenSpec) -> TokenSpec:
     # Five question marks in a row make a slash at any offset, so that the two alphabets differ.
-    return good.with_claim("kit_probe", "?????")
+    return replace(good.with_claim("kit_probe", "?????"), spelled=Spellings(payload=_standard))
 
 
-def _unprobed(good: TokenSpec) -> TokenSpec:
-    return good
-
-
-@DEFECTS.each(
+DEFECTS.add(
+    "odd_base64url",
+    "The token is spelled with padding, unused bits, a space or the other alphabet of base64.",
     {
-        "one_padding_character": (_unprobed, Spellings(signature=_with_one_sign)),
-        "padded_signature": (_unprobed, Spellings(signature=_padded)),
-        "padded_throughout": (_needing_padding, Spellings(_padded, _padded, _padded)),
-        "other_unused_bits": (_unprobed, Spellings(signature=_other_tail)),
-        "space_in_signed_payload": (_unprobed, Spellings(payload=_inside(" "))),
-        "standard_alphabet": (_with_both_alphabets, Spellings(payload=_standard)),
+        "one_padding_character": _spelled(Spellings(signature=_with_one_sign)),
+        "padded_signature": _spelled(Spellings(signature=_padded)),
+        "padded_throughout": _padded_throughout,
+        "other_unused_bits": _spelled(Spellings(signature=_other_tail)),
+        "space_in_signed_payload": _spelled(Spellings(payload=_inside(" "))),
+        "standard_alphabet": _standard_alphabet,
     },
     Expectation.DISPUTED,
 )
-def odd_base64url(good: TokenSpec, written: tuple[Callable[[TokenSpec], TokenSpec], Spellings]) -> TokenSpec:
-    """The token is spelled with padding, unused bits, a space or the other alphabet of base64."""
-    prepare, spelled = written
-    return replace(prepare(good), spelled=spelled)
 
 
 @DEFECTS.each(

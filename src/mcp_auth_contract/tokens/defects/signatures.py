@@ -7,7 +7,7 @@ use the keys provided by the authorization server".
 from collections.abc import Callable
 from dataclasses import replace
 
-from mcp_auth_contract.tokens.defects.defect import Break, Capability, Defects, set_claim
+from mcp_auth_contract.tokens.defects.defect import Break, Capability, Defects, claim
 from mcp_auth_contract.tokens.keys import Algorithm, Role
 from mcp_auth_contract.tokens.spec import Sign, TokenSpec, unsigned
 
@@ -82,9 +82,9 @@ def _more_scope(good: TokenSpec) -> object:
 
 @DEFECTS.each(
     {
-        "subject": set_claim("{subject}", "somebody-else"),
-        "expiry": set_claim("exp", lambda good: int(good.now) + 365 * 86400),
-        "scope": set_claim("{scope}", _more_scope),
+        "subject": claim("{subject}")("somebody-else"),
+        "expiry": claim("exp")(lambda good: int(good.now) + 365 * 86400),
+        "scope": claim("{scope}")(_more_scope),
     }
 )
 def payload_swapped(good: TokenSpec, edit: Break) -> TokenSpec | None:

@@ -5,9 +5,10 @@ unique"; RFC 9068 §5: the sub of a client's own token must not be taken for tha
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, Break, Capability, Defects, Expectation, own, set_claim
+from mcp_auth_contract.tokens.defects.defect import ABSENT, Break, Capability, Defects, Expectation, adding, claim, own
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES
 from mcp_auth_contract.tokens.spec import TokenSpec
 
@@ -22,6 +23,7 @@ OPERATORS: dict[str, object] = {"not_equal": {"$ne": None}, "greater": {"$gt": "
 """Operators of a query language that many values meet."""
 
 _SUBJECT = frozenset({Capability.SUBJECT_REQUIRED})
+_subject = partial(DEFECTS.table, claim("{subject}", own("{subject}")), needs=_SUBJECT)
 _LONG = 2000  # with the rest of the token well below the 8 kB that proxies pass on
 
 
@@ -38,19 +40,10 @@ def carried(elsewhere: str, name: str, nobody: str, wrap: Callable[[str], object
     return apply
 
 
-def _own(make: Callable[[str], object]) -> Callable[[TokenSpec], object]:
-    return own("{subject}", make)
-
-
-DEFECTS.claim(
-    "{subject}",
-    "subject_blank",
-    "The token's subject is white space.",
-    {"space": " ", "tab": "\t", "no_break_space": "\u00a0"},
-    needs=_SUBJECT,
+_subject(
+    "subject_blank", "The token's subject is white space.", {"space": " ", "tab": "\t", "no_break_space": "\u00a0"}
 )
-DEFECTS.claim(
-    "{subject}",
+_subject(
     "subject_other_type",
     "The token's subject is not a string.",
     {
@@ -59,21 +52,17 @@ DEFECTS.claim(
         "boolean": True,
         "empty_list": [],
         "empty_object": {},
-        "list": _own(lambda right: [right]),
-        "list_with_other": _own(lambda right: [SUBJECT_NOBODY, right]),
-        "object": _own(lambda right: {"id": right}),
+        "list": lambda right: [right],
+        "list_with_other": lambda right: [SUBJECT_NOBODY, right],
+        "object": lambda right: {"id": right},
     },
-    needs=_SUBJECT,
 )
-DEFECTS.claim(
-    "{subject}",
+_subject(
     "subject_operator",
     "The token's subject is an operator of a query language (CWE-943).",
-    OPERATORS | {"equal": _own(lambda right: {"$eq": right})},
-    needs=_SUBJECT,
+    OPERATORS | {"equal": lambda right: {"$eq": right}},
 )
-DEFECTS.claim(
-    "{subject}",
+_subject(
     "subject_hostile",
     "The token's subject is text that means something to an interpreter behind the server.",
     {
@@ -83,29 +72,24 @@ DEFECTS.claim(
         "ldap_filter": "*)(uid=*",
         "template": "{{7*7}}${7*7}",
         "long": "x" * _LONG,
-        "sql_comment": _own(lambda right: f"{right}'-- "),
-        "path": _own(lambda right: f"../{right}"),
-        "nul_in_the_middle": _own(lambda right: f"{right}\0{SUBJECT_NOBODY}"),
-        "line_break": _own(lambda right: f"{SUBJECT_NOBODY}\r\nX-User: {right}"),
+        "sql_comment": lambda right: f"{right}'-- ",
+        "path": lambda right: f"../{right}",
+        "nul_in_the_middle": lambda right: f"{right}\0{SUBJECT_NOBODY}",
+        "line_break": lambda right: f"{SUBJECT_NOBODY}\r\nX-User: {right}",
     },
     Expectation.DISPUTED,
-    needs=_SUBJECT,
 )
-DEFECTS.claim(
-    "{subject}",
+_subject(
     "subject_lookalike",
     "The token's subject resembles another one without being it; subjects are case-sensitive.",
-    {name: _own(make) for name, make in LOOKALIKES.items()},
+    LOOKALIKES,
     Expectation.DISPUTED,
-    needs=_SUBJECT,
 )
-DEFECTS.claim(
-    "{subject}",
+_subject(
     "subject_unknown",
     "The token's subject is well formed and nobody the server has heard of.",
     {"": SUBJECT_NOBODY},
     Expectation.DISPUTED,
-    needs=_SUBJECT,
 )
 
 
@@ -137,9 +121,7 @@ def client_named_as_user(good: TokenSpec, subject: object) -> TokenSpec | None:
     profile = good.profile
     if profile.client_claim == profile.subject_claim:
         return None
-    return set_claim("{subject}", subject)(
-        good.with_claim(profile.client_claim, good.claims.get(profile.subject_claim))
-    )
+    return claim("{subject}")(subject)(good.with_claim(profile.client_claim, good.claims.get(profile.subject_claim)))
 
 
 @DEFECTS.single(Expectation.DISPUTED, needs=_SUBJECT)
@@ -157,14 +139,14 @@ DEFECTS.add(
     "client_unusual",
     "The token names no client, an unknown one, or two.",
     {
-        "absent": set_claim("{client}", ABSENT),
-        "unknown": set_claim("{client}", "mcp-auth-contract-unknown-client"),
-        "authorized_party": set_claim("azp", "mcp-auth-contract-other-client"),
+        "absent": claim("{client}")(ABSENT),
+        "unknown": claim("{client}")("mcp-auth-contract-unknown-client"),
+        "authorized_party": claim("azp")("mcp-auth-contract-other-client"),
     },
     Expectation.DISPUTED,
 )
-DEFECTS.claim(
-    "jti",
+DEFECTS.table(
+    claim("jti"),
     "token_id_missing",
     "The token has no jti, which RFC 7519 leaves optional and RFC 9068 does not.",
     {"": ABSENT},
@@ -177,18 +159,17 @@ def _actor(depth: int) -> dict[str, Any]:
     return actor if depth == 1 else actor | {"act": _actor(depth - 1)}
 
 
-@DEFECTS.each(
-    {"act": {"act": _actor(1)}, "nested": {"act": _actor(20)}, "may_act": {"may_act": _actor(1)}}, Expectation.DISPUTED
+DEFECTS.table(
+    adding,
+    "actor_named",
+    "The token says who acts, or may act, for its subject, which is legal (RFC 8693 §4).",
+    {"act": {"act": _actor(1)}, "nested": {"act": _actor(20)}, "may_act": {"may_act": _actor(1)}},
+    Expectation.DISPUTED,
 )
-def actor_named(good: TokenSpec, claims: dict[str, Any]) -> TokenSpec:
-    """The token says who acts, or may act, for its subject, which is legal (RFC 8693 §4)."""
-    return good.with_claims(**claims)
-
-
-@DEFECTS.each(
+DEFECTS.table(
+    adding,
+    "privileges_named",
+    "The token also lists roles and groups that would make its subject an administrator.",
     {"roles": {"roles": ["admin"]}, "groups": {"groups": ["administrators"]}, "is_admin": {"is_admin": True}},
     Expectation.DISPUTED,
 )
-def privileges_named(good: TokenSpec, claims: dict[str, Any]) -> TokenSpec:
-    """The token also lists roles and groups that would make its subject an administrator."""
-    return good.with_claims(**claims)

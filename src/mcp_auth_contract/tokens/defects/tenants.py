@@ -3,7 +3,9 @@
 Tenants stand in no specification of OAuth: a contract says which claim names them, and that it is required.
 """
 
-from mcp_auth_contract.tokens.defects.defect import Capability, Defects, Expectation, own
+from functools import partial
+
+from mcp_auth_contract.tokens.defects.defect import Capability, Defects, Expectation, claim, own
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES
 from mcp_auth_contract.tokens.defects.subjects import OPERATORS, carried
 
@@ -15,58 +17,43 @@ _NOBODY = "mcp-auth-contract-no-tenant"
 """A tenant that no server knows."""
 
 _TENANT = frozenset({Capability.TENANT_REQUIRED})
+_tenant = partial(DEFECTS.table, claim("{tenant}", own("{tenant}")), needs=_TENANT)
 
-DEFECTS.claim(
-    "{tenant}",
+_tenant(
     "tenant_blank",
     "The token's tenant is white space or an empty value.",
     {"space": " ", "tab": "\t", "empty_list": [], "empty_object": {}, "zero": 0, "boolean": False},
-    needs=_TENANT,
 )
-DEFECTS.claim(
-    "{tenant}",
+_tenant(
     "tenant_other_type",
     "The token's tenant is neither a string nor a list.",
-    {"number": 1, "boolean": True, "object": own("{tenant}", lambda right: {"id": right})},
-    needs=_TENANT,
+    {"number": 1, "boolean": True, "object": lambda right: {"id": right}},
 )
-DEFECTS.claim(
-    "{tenant}",
+_tenant(
     "tenant_operator",
     "The token's tenant is an operator of a query language (CWE-943).",
-    OPERATORS | {"not_equal": {"$ne": ""}, "equal": own("{tenant}", lambda right: {"$eq": right})},
-    needs=_TENANT,
+    OPERATORS | {"not_equal": {"$ne": ""}, "equal": lambda right: {"$eq": right}},
 )
-DEFECTS.claim(
-    "{tenant}",
+_tenant(
     "tenant_list",
     "The token's tenant is a list.",
     {
-        "own_only": own("{tenant}", lambda right: [right]),
-        "own_first": own("{tenant}", lambda right: [right, _NOBODY]),
-        "own_last": own("{tenant}", lambda right: [_NOBODY, right]),
+        "own_only": lambda right: [right],
+        "own_first": lambda right: [right, _NOBODY],
+        "own_last": lambda right: [_NOBODY, right],
     },
     Expectation.DISPUTED,
-    needs=_TENANT,
 )
-DEFECTS.claim(
-    "{tenant}",
-    "tenant_lookalike",
-    "The token's tenant resembles another one without being it.",
-    {name: own("{tenant}", make) for name, make in LOOKALIKES.items()},
-    Expectation.DISPUTED,
-    needs=_TENANT,
+_tenant(
+    "tenant_lookalike", "The token's tenant resembles another one without being it.", LOOKALIKES, Expectation.DISPUTED
 )
-DEFECTS.claim(
-    "{tenant}",
+_tenant(
     "tenant_unknown",
     "The token's tenant is well formed and none the server has heard of.",
     {"": _NOBODY},
     Expectation.DISPUTED,
-    needs=_TENANT,
 )
-DEFECTS.claim(
-    "{tenant}",
+_tenant(
     "tenant_pattern",
     "The token's tenant is a pattern, a path or a list in one string.",
     {
@@ -74,15 +61,14 @@ DEFECTS.claim(
         "star": "*",
         "sql_condition": "' OR '1'='1",
         "regex": ".*",
-        "percent_appended": own("{tenant}", lambda right: f"{right}%"),
-        "underscore": own("{tenant}", lambda right: f"{right[:-1]}_"),
-        "star_appended": own("{tenant}", lambda right: f"{right[:-1]}*"),
-        "path": own("{tenant}", lambda right: f"{_NOBODY}/../{right}"),
-        "comma_joined": own("{tenant}", lambda right: f"{_NOBODY},{right}"),
-        "space_joined": own("{tenant}", lambda right: f"{_NOBODY} {right}"),
+        "percent_appended": lambda right: f"{right}%",
+        "underscore": lambda right: f"{right[:-1]}_",
+        "star_appended": lambda right: f"{right[:-1]}*",
+        "path": lambda right: f"{_NOBODY}/../{right}",
+        "comma_joined": lambda right: f"{_NOBODY},{right}",
+        "space_joined": lambda right: f"{_NOBODY} {right}",
     },
     Expectation.DISPUTED,
-    needs=_TENANT,
 )
 DEFECTS.add(
     "tenant_in_other_claim",

@@ -3,12 +3,17 @@
 RFC 7519 §4.1.4 to §4.1.6: each of them "MUST be a number containing a NumericDate value", which may have a fraction (§2).
 """
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, Defects, Expectation
+from functools import partial
+
+from mcp_auth_contract.tokens.defects.defect import ABSENT, Defects, Expectation, claim
 from mcp_auth_contract.tokens.spec import TokenSpec
 
 __all__ = ["DEFECTS", "expired_since"]
 
 DEFECTS = Defects()
+_exp = partial(DEFECTS.table, claim("exp"))
+_nbf = partial(DEFECTS.table, claim("nbf"))
+_iat = partial(DEFECTS.table, claim("iat"))
 
 _EXPIRED_SINCE = 15 * 60
 _HOUR = 60 * 60
@@ -26,20 +31,17 @@ def _ahead(good: TokenSpec) -> int:
     return int(good.now + good.profile.lifetime)
 
 
-DEFECTS.claim(
-    "exp",
+_exp(
     "expired_oddly_written",
     "The token expired 15 minutes ago, and its exp is no plain integer.",
     {"fraction": lambda good: expired_since(good) + 0.5, "text": lambda good: str(expired_since(good))},
 )
-DEFECTS.claim(
-    "exp",
+_exp(
     "expiry_zero",
     "The token expired at the beginning of the epoch, or before.",
     {"zero": 0, "negative": -1, "negative_zero": -0.0},
 )
-DEFECTS.claim(
-    "exp",
+_exp(
     "expiry_type",
     "The token's exp is no time at all, so the token never expires.",
     {
@@ -52,15 +54,13 @@ DEFECTS.claim(
         "object": lambda good: {"v": _ahead(good)},
     },
 )
-DEFECTS.claim(
-    "exp",
+_exp(
     "expiry_as_text",
     "The token's exp lies ahead, but is written as a string of digits.",
     {"": lambda good: str(_ahead(good))},
     Expectation.DISPUTED,
 )
-DEFECTS.claim(
-    "exp",
+_exp(
     "expiry_unusual",
     "The token's exp lies ahead, is a fraction or does not fit in 32 bits, and is legal.",
     {
@@ -70,8 +70,7 @@ DEFECTS.claim(
     },
     Expectation.DISPUTED,
 )
-DEFECTS.claim(
-    "exp",
+_exp(
     "lifetime_absurd",
     "The token lives for ten years, or practically for ever.",
     {
@@ -93,8 +92,7 @@ def not_before_after_expiry(good: TokenSpec) -> TokenSpec:
     return good.with_claim("nbf", late)
 
 
-DEFECTS.claim(
-    "nbf",
+_nbf(
     "not_before_type",
     "The token's nbf is no time, or lies ahead and is written as a string.",
     {
@@ -104,29 +102,20 @@ DEFECTS.claim(
         "object": {},
     },
 )
-DEFECTS.claim(
-    "nbf",
+_nbf(
     "not_before_as_text",
     "The token's nbf has passed, but is written as a string of digits, or is null.",
     {"past_text": lambda good: str(int(good.now) - 5), "null": None},
     Expectation.DISPUTED,
 )
-DEFECTS.claim(
-    "nbf",
-    "not_before_absent",
-    "The token has no nbf, which is legal (RFC 7519 §4.1.5).",
-    {"": ABSENT},
-    Expectation.ACCEPTED,
-)
-DEFECTS.claim(
-    "iat",
+_nbf("not_before_absent", "The token has no nbf, which is legal (RFC 7519 §4.1.5).", {"": ABSENT}, Expectation.ACCEPTED)
+_iat(
     "issued_at_odd",
     "The token was issued in the future or long ago, for which no specification has a rule.",
     {"future": lambda good: int(good.now) + _HOUR, "ancient": 1},
     Expectation.DISPUTED,
 )
-DEFECTS.claim(
-    "iat",
+_iat(
     "issued_at_unusable",
     "The token does not say when it was issued, or says no time.",
     {"absent": ABSENT, "text": lambda good: str(int(good.now) - 5), "null": None, "list": []},
