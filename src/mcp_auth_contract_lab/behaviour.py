@@ -18,8 +18,6 @@ from mcp_auth_contract_lab import tasks as _tasks
 from mcp_auth_contract_lab import upstream as _upstream
 from mcp_auth_contract_lab import verification as _verification
 
-__all__ = ["SOUND", "Behaviour"]
-
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:

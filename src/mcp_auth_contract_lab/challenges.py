@@ -7,8 +7,6 @@ from typing import Any
 
 from starlette.responses import Response
 
-__all__ = ["SOUND", "Challenges", "Denial", "Parameter", "bearer_challenge", "in_result", "quoted", "respond"]
-
 Parameter = tuple[str, str]
 
 

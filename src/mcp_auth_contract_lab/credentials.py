@@ -11,18 +11,6 @@ from mcp_auth_contract_lab.principal import Principal
 if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
 
-__all__ = [
-    "SOUND",
-    "Absent",
-    "Credential",
-    "Credentials",
-    "Malformed",
-    "Presented",
-    "authorization_header",
-    "present",
-    "read_authorization",
-]
-
 _TOKEN68 = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 
 

@@ -12,9 +12,9 @@ from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.scopes import SCOPES_SUPPORTED
 from mcp_auth_contract_lab.settings import LabSettings
 
-__all__ = ["SOUND", "WELL_KNOWN", "Documents", "resource_metadata", "serve_json"]
-
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
+ELSEWHERE = "/metadata.json"
+"""Where metadata may lie if only the challenge leads to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,11 @@ def at_the_path(settings: LabSettings, path: str) -> bool:
 def configured_pointer(settings: LabSettings, _incoming: Incoming) -> str:
     """The URL comes from the configuration, never from Host or X-Forwarded-* (RFC 9728 §7.3)."""
     return settings.base + WELL_KNOWN + settings.resource_path
+
+
+def pointer_elsewhere(settings: LabSettings, _incoming: Incoming) -> str:
+    """The document lies where only the challenge leads."""
+    return settings.base + ELSEWHERE
 
 
 def serve_json(document: Mapping[str, Any], _incoming: Incoming) -> Response:

@@ -13,8 +13,6 @@ from mcp_auth_contract_lab.settings import ENDPOINT
 if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
 
-__all__ = ["SOUND", "Endpoint", "is_loopback", "preflight", "share_with_origin"]
-
 Intercept: TypeAlias = "Callable[[Lab, Incoming], Awaitable[Response | None]]"
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from mcp_auth_contract_lab.principal import Principal
 
-__all__ = ["SOUND", "ExportRules", "Exports"]
-
 
 @dataclass(frozen=True, slots=True)
 class ExportRules:

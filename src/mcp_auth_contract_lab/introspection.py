@@ -12,7 +12,7 @@ from starlette.responses import Response
 from mcp_auth_contract_lab.fetching import Reply, Unreachable, exchange
 from mcp_auth_contract_lab.incoming import parse_json
 from mcp_auth_contract_lab.principal import Principal
-from mcp_auth_contract_lab.refusal import IntrospectionTrouble, IntrospectionUnavailable, InvalidToken
+from mcp_auth_contract_lab.refusal import IntrospectionFailure, IntrospectionUnavailable, InvalidToken
 from mcp_auth_contract_lab.settings import LabSettings
 from mcp_auth_contract_lab.verification import (
     Claims,
@@ -25,8 +25,6 @@ from mcp_auth_contract_lab.verification import (
     subject_named,
     tenant_named,
 )
-
-__all__ = ["SOUND", "Introspection", "Introspector", "ask", "is_active", "token_form"]
 
 _CACHE_LIMIT = 1000
 
@@ -81,22 +79,22 @@ def ask(settings: LabSettings, form: bytes, headers: Mapping[str, str], *, follo
     try:
         return exchange(settings.introspection_uri, ca_file=settings.ca_file, form=form, headers=sent, follow=follow)
     except Unreachable:
-        raise IntrospectionUnavailable(IntrospectionTrouble.UNREACHABLE) from None
+        raise IntrospectionUnavailable(IntrospectionFailure.UNREACHABLE) from None
 
 
 def object_of_200(reply: Reply) -> Claims:
     """Only a JSON object with status 200 is an answer (RFC 7662 §2.2, §2.3)."""
     if reply.status != 200:
-        raise IntrospectionUnavailable(IntrospectionTrouble.STATUS)
+        raise IntrospectionUnavailable(IntrospectionFailure.STATUS)
     claims = parse_json(reply.body)
     if not isinstance(claims, dict):
-        raise IntrospectionUnavailable(IntrospectionTrouble.UNREADABLE)
+        raise IntrospectionUnavailable(IntrospectionFailure.UNREADABLE)
     return claims
 
 
-def cannot_tell(trouble: IntrospectionUnavailable) -> Principal:
+def cannot_tell(failure: IntrospectionUnavailable) -> Principal:
     """Whoever cannot be judged is not let in."""
-    raise trouble
+    raise failure
 
 
 def is_active(claims: Claims, _trust: Trust) -> None:
@@ -167,8 +165,8 @@ class Introspector:
         headers = steps.credentials(self._settings)
         try:
             claims = steps.read(await asyncio.to_thread(steps.ask, self._settings, steps.form(token), headers))
-        except IntrospectionUnavailable as trouble:
-            return steps.failed(trouble)
+        except IntrospectionUnavailable as failure:
+            return steps.failed(failure)
         trust = replace(trust, now=self._settings.clock())
         for step in (steps.active, steps.kind, steps.issuer, steps.audience, steps.expiry, steps.not_before):
             step(claims, trust)

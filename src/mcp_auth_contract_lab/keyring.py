@@ -12,8 +12,6 @@ from mcp_auth_contract_lab.jwks import JWK, KeySet, fetch_jwks, objects_only, us
 from mcp_auth_contract_lab.refusal import KeysUnavailable
 from mcp_auth_contract_lab.settings import LabSettings
 
-__all__ = ["SOUND", "Fetch", "KeySource", "Keyring"]
-
 Fetch: TypeAlias = Callable[[LabSettings], Mapping[str, Any]]
 
 

@@ -15,8 +15,6 @@ from mcp_auth_contract_lab.states import States
 from mcp_auth_contract_lab.tasks import TASK_TOOLS, Tasks, Use
 from mcp_auth_contract_lab.tools import TOOLS, Tool, call_tool, invoice_json
 
-__all__ = ["CAPABILITIES", "DISCOVERY", "SERVER", "SOUND", "Client", "Context", "Listing", "perform"]
-
 SERVER = {"name": "mcp-auth-contract lab", "version": "1"}
 CAPABILITIES: Mapping[str, Any] = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
 
@@ -53,6 +51,11 @@ class Listing:
 def everything_shown(_principal: Principal, _tool: Tool) -> bool:
     """Every caller sees every tool."""
     return True
+
+
+def shown_if_allowed(principal: Principal, tool: Tool) -> bool:
+    """A caller sees the tools that the token's scopes open."""
+    return tool.scopes <= principal.scopes
 
 
 @dataclass(frozen=True, slots=True)

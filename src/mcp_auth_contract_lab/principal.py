@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-__all__ = ["ANONYMOUS", "Principal"]
-
 
 @dataclass(frozen=True, slots=True)
 class Principal:

@@ -14,8 +14,6 @@ from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.refusal import RpcRefused
 from mcp_auth_contract_lab.streams import EventStream
 
-__all__ = ["META_VERSION", "SOUND", "Protocol", "as_events", "check_mirrored_headers", "is_modern", "meta_of"]
-
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 

@@ -13,8 +13,6 @@ from mcp_auth_contract_lab.exports import SOUND as SOUND_EXPORTS
 from mcp_auth_contract_lab.exports import ExportRules, Exports
 from mcp_auth_contract_lab.principal import Principal
 
-__all__ = ["SOUND", "Invoice", "Isolation", "Ledger", "Way", "first_invoices"]
-
 
 @dataclass(frozen=True, slots=True)
 class Invoice:

@@ -10,8 +10,6 @@ from mcp_auth_contract_lab.refusal import InsufficientScope
 from mcp_auth_contract_lab.settings import LabSettings
 from mcp_auth_contract_lab.tools import EXPORT, READ, TOOLS, WRITE
 
-__all__ = ["ADMIN", "BASIC_SCOPE", "SCOPES_SUPPORTED", "SOUND", "Operation", "Scopes", "authorize", "operations_of"]
-
 SCOPES_SUPPORTED = (READ, WRITE, EXPORT)
 BASIC_SCOPE = READ
 ADMIN = "invoices:admin"

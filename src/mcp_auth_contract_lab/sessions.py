@@ -13,8 +13,6 @@ from mcp_auth_contract_lab.principal import ANONYMOUS, Principal
 from mcp_auth_contract_lab.refusal import HttpRefused
 from mcp_auth_contract_lab.streams import PRIMING, event
 
-__all__ = ["SOUND", "Listener", "News", "Session", "SessionRules", "Sessions"]
-
 _MOST_SESSIONS = 10_000
 _MOST_NEWS = 20
 

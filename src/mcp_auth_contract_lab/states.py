@@ -12,8 +12,6 @@ from typing import Any
 
 from mcp_auth_contract_lab.principal import Principal
 
-__all__ = ["SOUND", "StateRules", "States"]
-
 _GOOD_FOR_S = 300
 
 

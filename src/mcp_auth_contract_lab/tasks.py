@@ -11,8 +11,6 @@ from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import RpcRefused
 
-__all__ = ["CORE_TASKS", "EXTENSION", "SOUND", "TASK_TOOLS", "Task", "TaskRules", "Tasks", "Use"]
-
 EXTENSION = "io.modelcontextprotocol/tasks"
 CORE_TASKS: Mapping[str, Any] = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
 TASK_TOOLS = frozenset({"get_invoice"})

@@ -9,8 +9,6 @@ from typing import Any
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.records import Invoice, Ledger, Way
 
-__all__ = ["EXPORT", "READ", "TOOLS", "WRITE", "Tool", "call_tool", "invoice_json", "tool_error"]
-
 READ = "invoices:read"
 WRITE = "invoices:write"
 EXPORT = "invoices:export"

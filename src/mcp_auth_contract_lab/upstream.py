@@ -12,8 +12,6 @@ from mcp_auth_contract_lab.incoming import Incoming
 if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
 
-__all__ = ["SOUND", "Upstream", "tell_upstream"]
-
 _TOOL = "export_invoices"
 _OWN_CREDENTIAL = "the-credential-of-the-lab"
 

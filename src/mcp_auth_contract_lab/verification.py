@@ -14,18 +14,6 @@ from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.settings import LabSettings
 
-__all__ = [
-    "SOUND",
-    "Claims",
-    "Header",
-    "Trust",
-    "Verification",
-    "is_numeric_date",
-    "is_text",
-    "principal_named",
-    "verify",
-]
-
 _END_OF_TIME = 253_402_300_799
 """The last second of the year 9999, which fits in a float."""
 

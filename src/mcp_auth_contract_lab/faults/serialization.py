@@ -3,32 +3,18 @@
 import json
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import NoReturn, TypeAlias
+from collections.abc import Callable
 
-from jwt import PyJWK
-
-from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.credentials import Credential, Presented, authorization_header
-from mcp_auth_contract_lab.fault import Change, Fault
+from mcp_auth_contract_lab.fault import Change, Faults, all_of
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.jose import CompactJws, decode_segment, object_of, parse_compact
-from mcp_auth_contract_lab.refusal import HttpRefused, InvalidToken
+from mcp_auth_contract_lab.refusal import InvalidToken
+from mcp_auth_contract_lab.steps import accepting, breaking, sources, verifying
 
-__all__ = ["FAULTS", "break_down", "parsing"]
+FAULTS = Faults()
 
-_Parse: TypeAlias = Callable[[str], CompactJws]
-
-
-def break_down() -> NoReturn:
-    """End the request as an exception that nobody has caught would."""
-    raise HttpRefused(500, "internal error")
-
-
-def parsing(parse: _Parse) -> Change:
-    """Return the change that reads tokens with another parser."""
-    return lambda behaviour: replace(behaviour, verification=replace(behaviour.verification, parse=parse))
+_breaking = breaking("parse")
 
 
 async def _any_characters(incoming: Incoming) -> Credential:
@@ -40,20 +26,20 @@ async def _any_characters(incoming: Incoming) -> Credential:
     return Presented(token)
 
 
-def _characters_too(parse: _Parse) -> Change:
-    def change(behaviour: Behaviour) -> Behaviour:
-        read = replace(behaviour.credentials, sources=(_any_characters,))
-        return parsing(parse)(replace(behaviour, credentials=read))
-
-    return change
+def _of_any_characters(parse: Callable[[str], CompactJws]) -> Change:
+    return all_of(sources(_any_characters), verifying(parse=parse))
 
 
-def _first_three(token: str) -> CompactJws:
-    return parse_compact(".".join(token.split(".")[:3]))
-
-
-def _last_three(token: str) -> CompactJws:
-    return parse_compact(".".join(token.split(".")[-3:]))
+FAULTS.rows(
+    ("further-segments-ignored", "Only the first three segments of a token are read.",
+     verifying(parse=lambda token: parse_compact(".".join(token.split(".")[:3])))),
+    ("earlier-segments-ignored", "Only the last three segments of a token are read.",
+     verifying(parse=lambda token: parse_compact(".".join(token.split(".")[-3:])))),
+    ("padding-breaks-down", "A token with padding ends in a 500.", _breaking(lambda token: "=" in token)),
+    ("many-dots-break-down", "A token of thousands of dots ends in a 500.",
+     _breaking(lambda token: token.count(".") > 1000)),
+    ("long-token-breaks-down", "A long token ends in a 500.", _breaking(lambda token: len(token) > 8000)),
+)  # fmt: skip
 
 
 def _skipping(octets: str) -> bytes:
@@ -65,7 +51,9 @@ def _skipping(octets: str) -> bytes:
         raise InvalidToken("the token is malformed") from None
 
 
-def _stray_skipped(token: str) -> CompactJws:
+@FAULTS.by(_of_any_characters)
+def stray_characters_skipped(token: str) -> CompactJws:
+    """Characters that base64url does not have are passed over."""
     segments = token.split(".")
     if len(segments) != 3:
         raise InvalidToken("the token is malformed")
@@ -74,29 +62,27 @@ def _stray_skipped(token: str) -> CompactJws:
     return CompactJws(object_of(_skipping(header)), _skipping(payload), message, _skipping(signature))
 
 
-def _stray_signature_skipped(token: str) -> CompactJws:
+@FAULTS.by(_of_any_characters)
+def stray_signature_characters_skipped(token: str) -> CompactJws:
+    """Some characters around the signature are passed over."""
     message, _, signature = token.rpartition(".")
-    kept = re.sub(r"[!%~?]", "", signature)
-    return parse_compact(f"{message}.{kept}")
+    return parse_compact(f"{message}.{re.sub(r'[!%~?]', '', signature)}")
 
 
-def _breaking_at_odd_segments(token: str) -> CompactJws:
-    for segment in token.split("."):
-        try:
+@FAULTS.by(_breaking)
+def odd_segment_breaks_down(token: str) -> bool:
+    """A segment that is not canonical base64url ends in a 500."""
+    try:
+        for segment in token.split("."):
             decode_segment(segment)
-        except InvalidToken:
-            break_down()
-    return parse_compact(token)
+    except InvalidToken:
+        return True
+    return False
 
 
-def _breaking_at_padding(token: str) -> CompactJws:
-    if "=" in token:
-        break_down()
-    return parse_compact(token)
-
-
-def _json_too(token: str) -> CompactJws:
-    """Read the JSON serializations as well (RFC 7515 §7.2)."""
+@FAULTS.by(_of_any_characters)
+def json_serialization_read(token: str) -> CompactJws:
+    """A JWS in its JSON serialization is accepted."""
     if not token.startswith("{"):
         return parse_compact(token)
     try:
@@ -108,8 +94,12 @@ def _json_too(token: str) -> CompactJws:
     return parse_compact(f"{header}.{payload}.{signature}")
 
 
-def _without_signatures(token: str) -> CompactJws:
-    """Find no signature wrong where there is none (CVE-2026-102946)."""
+@FAULTS.by(
+    lambda parse: all_of(_of_any_characters(parse), accepting("signature")(lambda token, _: not token.signing_input))
+)
+def no_signatures_accepted(token: str) -> CompactJws:
+    """A JSON serialization without a signature is believed."""
+    # None of the signatures is wrong where there is none (CVE-2026-102946).
     if not token.startswith("{"):
         return parse_compact(token)
     try:
@@ -120,50 +110,3 @@ def _without_signatures(token: str) -> CompactJws:
     except (ValueError, KeyError, TypeError):
         raise InvalidToken("the token is malformed") from None
     return CompactJws({"alg": "RS256", "typ": "at+jwt"}, payload, b"", b"")
-
-
-def _nothing_to_verify(behaviour: Behaviour) -> Behaviour:
-    changed = _characters_too(_without_signatures)(behaviour)
-    sound = changed.verification.signature
-
-    def signature(token: CompactJws, keys: Sequence[PyJWK]) -> None:
-        if token.signing_input:
-            sound(token, keys)
-
-    return replace(changed, verification=replace(changed.verification, signature=signature))
-
-
-def _breaking_at_many_dots(token: str) -> CompactJws:
-    if token.count(".") > 1000:
-        break_down()
-    return parse_compact(token)
-
-
-def _breaking_at_length(token: str) -> CompactJws:
-    if len(token) > 8000:
-        break_down()
-    return parse_compact(token)
-
-
-FAULTS: tuple[Fault, ...] = (
-    Fault("further-segments-ignored", "Only the first three segments of a token are read.",
-          parsing(_first_three)),
-    Fault("earlier-segments-ignored", "Only the last three segments of a token are read.",
-          parsing(_last_three)),
-    Fault("stray-characters-skipped", "Characters that base64url does not have are passed over.",
-          _characters_too(_stray_skipped)),
-    Fault("stray-signature-characters-skipped", "Some characters around the signature are passed over.",
-          _characters_too(_stray_signature_skipped)),
-    Fault("odd-segment-breaks-down", "A segment that is not canonical base64url ends in a 500.",
-          parsing(_breaking_at_odd_segments)),
-    Fault("padding-breaks-down", "A token with padding ends in a 500.",
-          parsing(_breaking_at_padding)),
-    Fault("json-serialization-read", "A JWS in its JSON serialization is accepted.",
-          _characters_too(_json_too)),
-    Fault("no-signatures-accepted", "A JSON serialization without a signature is believed.",
-          _nothing_to_verify),
-    Fault("many-dots-break-down", "A token of thousands of dots ends in a 500.",
-          parsing(_breaking_at_many_dots)),
-    Fault("long-token-breaks-down", "A long token ends in a 500.",
-          parsing(_breaking_at_length)),
-)  # fmt: skip

@@ -5,11 +5,10 @@ import json
 
 import pytest
 
-from mcp_auth_contract_lab.faults import isolation
+from mcp_auth_contract_lab.faults.isolation import FAULTS
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.records import SOUND, Isolation, Ledger, Way
 
-FAULTS = {fault.name: fault for fault in isolation.FAULTS}
 ALICE, BOB, CAROL = (Principal(*who, "kit") for who in (("alice", "t1"), ("bob", "t1"), ("carol", "t2")))
 ADMIN, NAMESAKE = Principal("admin", "t1", "kit"), Principal("alice", "t2", "kit")
 
