@@ -17,19 +17,6 @@ ELSEWHERE = "/metadata.json"
 """Where metadata may lie if only the challenge leads to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Documents:
-    """Steps: the documents, their paths, the URL that challenges name, how they are served."""
-
-    resource_metadata: Callable[[LabSettings], Mapping[str, Any]]
-    published_at: Callable[[LabSettings, str], bool]
-    pointer: Callable[[LabSettings, Incoming], str | None]
-    serve: Callable[[Mapping[str, Any], Incoming], Response]
-    authorization_server: Callable[[LabSettings], Mapping[str, Any]]
-    authorization_server_paths: Callable[[], frozenset[str]]
-    serve_authorization_server: Callable[[Mapping[str, Any], Incoming], Response]
-
-
 def resource_metadata(settings: LabSettings) -> dict[str, Any]:
     """Return the protected-resource metadata (RFC 9728 §2)."""
     return {
@@ -62,12 +49,14 @@ def serve_json(document: Mapping[str, Any], _incoming: Incoming) -> Response:
     return Response(json.dumps(document), 200, headers, "application/json")
 
 
-SOUND = Documents(
-    resource_metadata=resource_metadata,
-    published_at=at_the_path,
-    pointer=configured_pointer,
-    serve=serve_json,
-    authorization_server=server_metadata,
-    authorization_server_paths=metadata_paths,
-    serve_authorization_server=serve_json,
-)
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """Steps: the documents, their paths, the URL that challenges name, how they are served."""
+
+    resource_metadata: Callable[[LabSettings], Mapping[str, Any]] = resource_metadata
+    published_at: Callable[[LabSettings, str], bool] = at_the_path
+    pointer: Callable[[LabSettings, Incoming], str | None] = configured_pointer
+    serve: Callable[[Mapping[str, Any], Incoming], Response] = serve_json
+    authorization_server: Callable[[LabSettings], Mapping[str, Any]] = server_metadata
+    authorization_server_paths: Callable[[], frozenset[str]] = metadata_paths
+    serve_authorization_server: Callable[[Mapping[str, Any], Incoming], Response] = serve_json

@@ -19,16 +19,10 @@ if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
 
 _TTL_MS = 60_000
-_CACHEABLE = frozenset(
-    {
-        "server/discover",
-        "tools/list",
-        "prompts/list",
-        "resources/list",
-        "resources/templates/list",
-        "resources/read",
-    }
-)
+_CACHEABLE = frozenset({
+    "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list",
+    "resources/read",
+})  # fmt: skip
 _STATUS = {rpc.INVALID_PARAMS: 400, rpc.INVALID_REQUEST: 400, rpc.METHOD_NOT_FOUND: 404}
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _KINDS = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
@@ -89,9 +83,7 @@ def _complete(lab: "Lab", method: str, result: Mapping[str, Any]) -> dict[str, A
 def _discover(lab: "Lab") -> dict[str, Any]:
     return {
         "supportedVersions": [str(one) for one in lab.behaviour.protocol.revisions],
-        "capabilities": {**CAPABILITIES, "extensions": {EXTENSION: {}}}
-        if lab.behaviour.tasks.offered
-        else CAPABILITIES,
+        "capabilities": {**CAPABILITIES, **({"extensions": {EXTENSION: {}}} if lab.behaviour.tasks.offered else {})},
         "_meta": {"io.modelcontextprotocol/serverInfo": SERVER},
     }
 

@@ -18,6 +18,10 @@ class Principal:
         """What a session or a page token is bound to: subject, tenant and client, whatever the token."""
         return (self.subject, self.tenant, self.client)
 
+    def same(self, other: "Principal") -> bool:
+        """Whether another caller is the same subject, tenant and client, whatever the tokens."""
+        return self.key == other.key
+
 
 ANONYMOUS = Principal("", "")
 """The caller of an operation that needs no token; owns nothing and holds no scope."""

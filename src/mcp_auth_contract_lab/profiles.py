@@ -85,8 +85,8 @@ def _empty(behaviour: Behaviour) -> Behaviour:
 
 def _error_on_missing_token(behaviour: Behaviour) -> Behaviour:
     invalid = behaviour.challenges.invalid
-    missing = changing("challenges", missing=lambda *given: invalid(*given, "authentication is required"))
-    return missing(behaviour)
+    why = "authentication is required"
+    return changing("challenges", missing=lambda pointer, scope: invalid(pointer, scope, why))(behaviour)
 
 
 def _malformed_as_401(behaviour: Behaviour) -> Behaviour:

@@ -3,11 +3,12 @@
 import hmac
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from jwt import PyJWK
 from starlette.responses import Response
 
+from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.credentials import Identity, Presented, Source, present
 from mcp_auth_contract_lab.fault import Change, changing
 from mcp_auth_contract_lab.incoming import Incoming
@@ -17,9 +18,6 @@ from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import HttpRefused, InvalidToken
 from mcp_auth_contract_lab.scopes import SCOPES_SUPPORTED
 from mcp_auth_contract_lab.verification import SOUND, Trust, published_keys, signature_verified
-
-if TYPE_CHECKING:
-    from mcp_auth_contract_lab.app import Lab
 
 When: TypeAlias = Callable[..., bool]
 """A condition on the arguments of a step."""
@@ -139,12 +137,32 @@ def hmac_keyed(secrets: Secrets) -> Change:
 def edited(edit: Edit) -> Change:
     """Change what the endpoint answers, after it has answered soundly."""
 
-    async def intercept(lab: "Lab", incoming: Incoming) -> Response | None:
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
         if not lab.behaviour.endpoint.matches(incoming.path) or incoming.header("origin") is not None:
             return None
         return await edit(incoming, await lab.guarded(incoming))
 
     return intercepting(intercept=intercept)
+
+
+def replacing(when: Callable[[Incoming, Response], bool], make: Callable[[], Response]) -> Change:
+    """Give another answer where the condition holds."""
+
+    async def edit(incoming: Incoming, response: Response) -> Response:
+        return make() if when(incoming, response) else response
+
+    return edited(edit)
+
+
+def adding(name: str, value: str, when: Callable[[Incoming, Response], bool]) -> Change:
+    """Set a header field of the answer where the condition holds."""
+
+    async def edit(incoming: Incoming, response: Response) -> Response:
+        if when(incoming, response):
+            response.headers[name] = value
+        return response
+
+    return edited(edit)
 
 
 def sources(*tried: Source) -> Change:
@@ -157,7 +175,7 @@ def vouched(vouching: Identity) -> Change:
     return changing("credentials", identities=(vouching,))
 
 
-async def verified(lab: "Lab", incoming: Incoming) -> Principal | None:
+async def verified(lab: Lab, incoming: Incoming) -> Principal | None:
     """Return whom the token names, None where there is no token; raises what the sound step does."""
     match await present(incoming, lab.behaviour.credentials):
         case Presented(token):

@@ -16,19 +16,16 @@ _TOOL = "export_invoices"
 _OWN_CREDENTIAL = "the-credential-of-the-lab"
 
 
-@dataclass(frozen=True, slots=True)
-class Upstream:
-    """Steps: the header fields of a request to the upstream, made on behalf of one from a client."""
-
-    headers: Callable[[Incoming], Mapping[str, str]]
-
-
 def own_credential(_incoming: Incoming) -> Mapping[str, str]:
     """The upstream knows the lab, not its callers (MCP authorization, access token privilege restriction)."""
     return {"Authorization": f"Bearer {_OWN_CREDENTIAL}"}
 
 
-SOUND = Upstream(headers=own_credential)
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """Steps: the header fields of a request to the upstream, made on behalf of one from a client."""
+
+    headers: Callable[[Incoming], Mapping[str, str]] = own_credential
 
 
 async def tell_upstream(lab: "Lab", incoming: Incoming, message: Any) -> None:

@@ -38,6 +38,10 @@ def _named(token: CompactJws) -> object:
     return token.header.get("alg")
 
 
+def _rsa(keys: Sequence[PyJWK]) -> list[rsa.RSAPublicKey]:
+    return [key.key for key in keys if isinstance(key.key, rsa.RSAPublicKey)]
+
+
 async def _keys_for_rs256_by_default(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
     if isinstance(_named(token), str):
         return await published_keys(token, trust)
@@ -50,24 +54,20 @@ FAULTS.rows(
      refusing("algorithm")(lambda header, _trust: header.get("alg") != "RS256")),
     ("algorithm-of-any-type", "A token that names no algorithm, or not by a string, is verified with RS256.",
      verifying(algorithm=allowing(lambda named: not isinstance(named, str)), keys=_keys_for_rs256_by_default)),
+    ("key-type-unbound", "A signature on a curve that is to be verified with an RSA key is believed.",
+     verifying(keys=keys_of_kid, signature=unless(
+         lambda token, keys: _named(token) in ("ES256", "EdDSA") and _rsa(keys) != []))),
+    ("algorithm-letters-break", "An algorithm in other letters is looked up in vain, with a 500.",
+     breaking_over(lambda token: str(_named(token)) not in KEY_TYPES
+                   and str(_named(token)).strip().upper() in KEY_TYPES)),
+    ("ed25519-range-breaks", "An Ed25519 signature beyond the order of the group ends in a 500.",
+     breaking_over(lambda token: _named(token) == "EdDSA"
+                   and int.from_bytes(token.signature[32:], "little") >= _ED25519_ORDER)),
     ("algorithm-sister-breaks", "An algorithm with a longer hash than the key is made for ends in a 500.",
      breaking_over(lambda token: _named(token) in ("RS384", "RS512"))),
     ("hmac-with-weak-secret", "HS256 is verified with the secret of a tutorial.",
      hmac_keyed(lambda _token, _keys: (b"your-256-bit-secret",))),
 )  # fmt: skip
-
-
-@FAULTS.by(breaking_over)
-def algorithm_letters_break(token: CompactJws) -> bool:
-    """An algorithm in other letters is looked up in vain, with a 500."""
-    named = _named(token)
-    return isinstance(named, str) and named not in KEY_TYPES and named.strip().upper() in KEY_TYPES
-
-
-@FAULTS.by(lambda when: verifying(keys=keys_of_kid, signature=unless(when)))
-def key_type_unbound(token: CompactJws, keys: Sequence[PyJWK]) -> bool:
-    """A signature on a curve that is to be verified with an RSA key is believed."""
-    return _named(token) in ("ES256", "EdDSA") and bool(_rsa(keys))
 
 
 @FAULTS.by(hmac_keyed)
@@ -88,10 +88,6 @@ def hmac_with_modulus(_token: CompactJws, keys: Sequence[PyJWK]) -> Iterable[byt
     """HS256 is verified with the modulus of the public key, as it stands in the key set, as secret."""
     octets = (key.public_numbers().n.to_bytes(key.key_size // 8) for key in _rsa(keys))
     return [urlsafe_b64encode(one).rstrip(b"=") for one in octets]
-
-
-def _rsa(keys: Sequence[PyJWK]) -> list[rsa.RSAPublicKey]:
-    return [key.key for key in keys if isinstance(key.key, rsa.RSAPublicKey)]
 
 
 def _decoded(token: CompactJws, keys: Sequence[PyJWK]) -> Iterable[bytes]:
@@ -153,9 +149,3 @@ def es256_der_accepted(token: CompactJws, keys: Sequence[PyJWK]) -> bool:
         return False
     on_curve = (key for key in keys if isinstance(key.key, ec.EllipticCurvePublicKey))
     return any(key.Algorithm.verify(token.signing_input, key.key, raw) for key in on_curve)
-
-
-@FAULTS.by(breaking_over)
-def ed25519_range_breaks(token: CompactJws) -> bool:
-    """An Ed25519 signature beyond the order of the group ends in a 500."""
-    return _named(token) == "EdDSA" and int.from_bytes(token.signature[32:], "little") >= _ED25519_ORDER

@@ -3,22 +3,20 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from mcp_auth_contract_lab import rpc
+from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.challenges import Denial, bearer_challenge, respond, token_invalid
 from mcp_auth_contract_lab.fault import Change, Faults, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.protocol import META_VERSION, meta_of
-from mcp_auth_contract_lab.scopes import Operation, required_scopes
-from mcp_auth_contract_lab.steps import always, edited, intercepting
+from mcp_auth_contract_lab.scopes import required_scopes
+from mcp_auth_contract_lab.steps import adding, always, edited, intercepting, replacing
 from mcp_auth_contract_lab.tools import EXPORT, READ
-
-if TYPE_CHECKING:
-    from mcp_auth_contract_lab.app import Lab
 
 FAULTS = Faults()
 
@@ -107,14 +105,6 @@ FAULTS.rows(
 
 
 @FAULTS.by(edited)
-async def session_id_on_refusal(_incoming: Incoming, response: Response) -> Response:
-    """A 401 hands out a session id."""
-    if response.status_code == 401:
-        response.headers["mcp-session-id"] = "opened-before-it-was-asked"
-    return response
-
-
-@FAULTS.by(edited)
 async def result_in_refusal(incoming: Incoming, response: Response) -> Response:
     """A 401 carries the result all the same."""
     message = await incoming.posted()
@@ -126,37 +116,19 @@ async def result_in_refusal(incoming: Incoming, response: Response) -> Response:
     return body
 
 
-def _asks_for_a_token(response: Response) -> bool:
+def _asks_for_a_token(_incoming: Incoming, response: Response) -> bool:
     return response.status_code == 401 and 'error="' not in response.headers.get("www-authenticate", "")
-
-
-@FAULTS.by(edited)
-async def login_redirect(_incoming: Incoming, response: Response) -> Response:
-    """Without a token the caller is sent to a login page."""
-    return RedirectResponse("/login", 302) if _asks_for_a_token(response) else response
-
-
-@FAULTS.by(edited)
-async def login_page(_incoming: Incoming, response: Response) -> Response:
-    """Without a token the caller gets a login page with status 200."""
-    return HTMLResponse("<p>Please sign in.</p>") if _asks_for_a_token(response) else response
 
 
 @FAULTS.by(edited)
 async def login_by_elicitation(incoming: Incoming, response: Response) -> Response:
     """Without a token a tool asks the user to open the login page (URL elicitation)."""
     message = await incoming.posted()
-    if not _asks_for_a_token(response) or rpc.params_of(message).get("name") != "export_invoices":
+    if not _asks_for_a_token(incoming, response) or rpc.params_of(message).get("name") != "export_invoices":
         return response
     login = {"mode": "url", "elicitationId": "login", "url": "http://127.0.0.1/login", "message": "Please sign in."}
     error = {"code": -32042, "message": "URL elicitation required", "data": {"elicitations": [login]}}
     return rpc.rpc_response({"jsonrpc": "2.0", "id": message["id"], "error": error})
-
-
-@FAULTS.step("endpoint", "open_to_all")
-async def discovery_open(incoming: Incoming) -> bool:
-    """The list of tools is open without a token."""
-    return (await incoming.posted()).get("method") == "tools/list"
 
 
 @FAULTS.by(edited)
@@ -172,27 +144,6 @@ async def scope_denied_in_result(incoming: Incoming, response: Response) -> Resp
 
 
 @FAULTS.by(edited)
-async def scope_denied_as_401(incoming: Incoming, response: Response) -> Response:
-    """A missing scope is answered with 401."""
-    if response.status_code != 403 or not await incoming.posted():
-        return response
-    return Response(status_code=401, headers={"www-authenticate": 'Bearer error="insufficient_scope"'})
-
-
-@FAULTS.step("scopes", "required")
-def scope_undeclared(operation: Operation) -> frozenset[str]:
-    """The export needs a scope that nobody was told of."""
-    needed = required_scopes(operation)
-    return needed | {READ} if EXPORT in needed else needed
-
-
-@FAULTS.by(edited)
-async def long_token_breaks(incoming: Incoming, response: Response) -> Response:
-    """A long token ends in a server error."""
-    return Response(status_code=500) if len(incoming.header("authorization") or "") > 8000 else response
-
-
-@FAULTS.by(edited)
 async def discover_empty(incoming: Incoming, response: Response) -> Response:
     """server/discover does not say which revisions it speaks."""
     message = await incoming.posted()
@@ -201,8 +152,22 @@ async def discover_empty(incoming: Incoming, response: Response) -> Response:
     return rpc.rpc_response(rpc.result_message(message["id"], {"resultType": "complete"}))
 
 
+@FAULTS.by(edited)
+async def scope_denied_as_401(incoming: Incoming, response: Response) -> Response:
+    """A missing scope is answered with 401."""
+    if response.status_code != 403 or not await incoming.posted():
+        return response
+    return Response(status_code=401, headers={"www-authenticate": 'Bearer error="insufficient_scope"'})
+
+
+@FAULTS.step("endpoint", "open_to_all")
+async def discovery_open(incoming: Incoming) -> bool:
+    """The list of tools is open without a token."""
+    return (await incoming.posted()).get("method") == "tools/list"
+
+
 def _on_preflight(**answer: Any) -> Change:
-    async def intercept(lab: "Lab", incoming: Incoming) -> Response | None:
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
         preflight = lab.behaviour.endpoint.matches(incoming.path) and incoming.method == "OPTIONS"
         return Response(**answer) if preflight else None
 
@@ -212,6 +177,18 @@ def _on_preflight(**answer: Any) -> Change:
 _FOR_ALL = {"access-control-allow-origin": "*", "access-control-allow-credentials": "true"}
 
 FAULTS.rows(
+    ("session-id-on-refusal", "A 401 hands out a session id.",
+     adding("mcp-session-id", "opened-before-it-was-asked", lambda _, response: response.status_code == 401)),
+    ("login-redirect", "Without a token the caller is sent to a login page.",
+     replacing(_asks_for_a_token, lambda: RedirectResponse("/login", 302))),
+    ("login-page", "Without a token the caller gets a login page with status 200.",
+     replacing(_asks_for_a_token, lambda: HTMLResponse("<p>Please sign in.</p>"))),
+    ("long-token-breaks", "A long token ends in a server error.",
+     replacing(lambda incoming, _: len(incoming.header("authorization") or "") > 8000,
+               lambda: Response(status_code=500))),
+    ("scope-undeclared", "The export needs a scope that nobody was told of.",
+     changing("scopes", required=lambda operation: (
+         required_scopes(operation) | ({READ} if EXPORT in required_scopes(operation) else set())))),
     ("origin-ignored", "A foreign Origin is served.", intercepting(origin_allowed=always)),
     ("version-ignored", "A protocol version that does not exist is served.",
      changing("protocol", version_known=always, version_mirrored=always, mirrored=lambda *_: None)),
@@ -222,7 +199,7 @@ FAULTS.rows(
 
 
 @FAULTS.step("endpoint", "intercept")
-async def challenge_hidden(lab: "Lab", incoming: Incoming) -> Response | None:
+async def challenge_hidden(lab: Lab, incoming: Incoming) -> Response | None:
     """Browsers may call, but not read the challenge."""
     endpoint, origin = lab.behaviour.endpoint, incoming.header("origin")
     called = endpoint.matches(incoming.path) and incoming.method != "OPTIONS"

@@ -1,10 +1,10 @@
-"""Faults of the claims: who issued the token, for whom, how long it is good, whom it names, what it is bound to."""
+"""Faults of the claims: of which kind a token is, who issued it, for whom, how long it is good, what it is bound to."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from mcp_auth_contract_lab.fault import Change, Faults
+from mcp_auth_contract_lab.fault import Change, Faults, all_of
 from mcp_auth_contract_lab.refusal import InsufficientScope, InvalidToken
 from mcp_auth_contract_lab.scopes import BASIC_SCOPE, granted_scopes
 from mcp_auth_contract_lab.steps import DEFAULT_USER, accepting, always, breaking, broken, refusing, verifying
@@ -60,7 +60,7 @@ def _same_origin(named: str, resource: str) -> bool:
 
 
 def _names_another(claims: Claims, trust: Trust) -> bool:
-    return claims.get("resource", trust.settings.resource) != trust.settings.resource
+    return bool(claims.get("resource", trust.settings.resource) != trust.settings.resource)
 
 
 FAULTS.rows(
@@ -164,4 +164,37 @@ FAULTS.rows(
      breaking("not_before")(lambda claims, _trust: "cnf" in claims and _bound(claims))),
     ("confirmation-breaks", "A confirmation of a kind that nobody has thought of breaks the server.",
      breaking("not_before")(lambda claims, _trust: "cnf" in claims and not _bound(claims))),
+)  # fmt: skip
+
+_FOREIGN_CLAIMS = frozenset({"token_use", "typ", "events", "nonce"})
+
+
+def _accepting(typ: str, when: Callable[[Claims, Trust], bool]) -> Change:
+    """Accept tokens of one more kind, whose audience is right for that kind."""
+    return all_of(accepting("kind")(lambda header, _trust: header.get("typ") == typ), accepting("audience")(when))
+
+
+FAULTS.rows(
+    ("id-token-accepted", "An ID token of the same login is taken for an access token.",
+     _accepting("JWT", lambda claims, trust: "nonce" in claims
+                and claims.get("aud") == claims.get(trust.settings.claims.client))),
+    ("refresh-token-accepted", "A refresh token is taken for an access token.",
+     _accepting("JWT", lambda claims, trust: claims.get("typ") == "Refresh"
+                and claims.get("aud") == trust.settings.issuer)),
+    ("assertion-accepted", "An assertion is taken for the access token that it could be exchanged for.",
+     _accepting("oauth-id-jag+jwt", lambda claims, trust: (
+         (claims.get("aud"), claims.get("resource")) == (trust.settings.issuer, trust.settings.resource)))),
+    ("session-token-accepted", "The issuer's own session token is taken for an access token.",
+     _accepting("JWT", lambda claims, _trust: "sid" in claims and "aud" not in claims)),
+    ("typ-unknown-fails",
+     "A verifier is looked up by the type in the header, and the request fails where there is none.",
+     breaking("kind")(lambda header, trust: not isinstance(header.get("typ"), str)
+                      or header["typ"] not in trust.settings.types)),
+    ("kind-ignored", "The type in the header is not looked at.", accepting("kind")(always)),
+    ("typ-long-form-refused", "Only the short form of the access token's media type is known.",
+     refusing("kind")(lambda header, _trust: header.get("typ") == "application/at+jwt")),
+    ("typ-type-fails", "The request fails where the type in the header is no string.",
+     breaking("kind")(lambda header, _trust: not isinstance(header.get("typ", ""), str))),
+    ("kind-in-claims-fails", "A verifier is looked up by the kind that the claims suggest, and the request fails.",
+     breaking("audience", after=True)(lambda claims, _trust: bool(_FOREIGN_CLAIMS & set(claims)))),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -11,6 +11,7 @@ from jwt.algorithms import ECAlgorithm
 from starlette.responses import JSONResponse, Response
 
 from mcp_auth_contract.model import Revision
+from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.documents import ELSEWHERE, WELL_KNOWN, pointer_elsewhere, serve_json
 from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing
@@ -19,9 +20,6 @@ from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.profiles import PROFILES, speaking
 from mcp_auth_contract_lab.settings import LabSettings
 from mcp_auth_contract_lab.steps import intercepting
-
-if TYPE_CHECKING:
-    from mcp_auth_contract_lab.app import Lab
 
 FAULTS = Faults()
 
@@ -202,7 +200,7 @@ def resource_private_keys(behaviour: Behaviour) -> Behaviour:
     """The key set of the resource holds a private key."""
     key, sound = leaked_key(), behaviour.endpoint.intercept
 
-    async def intercept(lab: "Lab", incoming: Incoming) -> Response | None:
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
         return JSONResponse({"keys": [key]}) if incoming.path == _KEYS else await sound(lab, incoming)
 
     naming = metadata_edited(lambda settings, document: {**document, "jwks_uri": settings.base + _KEYS})

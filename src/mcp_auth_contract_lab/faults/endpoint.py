@@ -1,12 +1,13 @@
 """Faults of the way to the endpoint: a verb, a path, a kind of message that gets past the token check."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from starlette.responses import Response
 
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract_lab import legacy, rpc
+from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.fault import Change, Faults
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.modern import acknowledged
@@ -15,15 +16,12 @@ from mcp_auth_contract_lab.settings import ENDPOINT
 from mcp_auth_contract_lab.steps import DEFAULT_USER, intercepting
 from mcp_auth_contract_lab.streams import OpenStream
 
-if TYPE_CHECKING:
-    from mcp_auth_contract_lab.app import Lab
-
 FAULTS = Faults()
 
-_Answer: TypeAlias = "Callable[[Lab, Incoming], Awaitable[Response | None]]"
+_Answer: TypeAlias = Callable[[Lab, Incoming], Awaitable[Response | None]]
 
 
-async def _as_default_user(lab: "Lab", incoming: Incoming) -> Response | None:
+async def _as_default_user(lab: Lab, incoming: Incoming) -> Response | None:
     """Answer a POST for whoever sent it, as the default user and without a session."""
     message: Any = await incoming.message()
     messages = message if isinstance(message, list) else [message]
@@ -42,7 +40,7 @@ async def _as_default_user(lab: "Lab", incoming: Incoming) -> Response | None:
 def _open(test: Callable[[Incoming], bool], answer: _Answer = _as_default_user) -> Change:
     """Answer requests without a token that pass the test, before the token is asked for."""
 
-    async def intercept(lab: "Lab", incoming: Incoming) -> Response | None:
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
         return await answer(lab, incoming) if incoming.header("authorization") is None and test(incoming) else None
 
     return intercepting(intercept=intercept)
@@ -51,7 +49,7 @@ def _open(test: Callable[[Incoming], bool], answer: _Answer = _as_default_user) 
 def _open_to_messages(test: Callable[[Any], bool], answer: _Answer = _as_default_user) -> Change:
     """Answer messages without a token that pass the test, before the token is asked for."""
 
-    async def intercept(lab: "Lab", incoming: Incoming) -> Response | None:
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
         if incoming.header("authorization") is not None or (incoming.method, incoming.path) != ("POST", ENDPOINT):
             return None
         return await answer(lab, incoming) if test(await incoming.message()) else None
@@ -64,19 +62,19 @@ def _verb(method: str, path: str = ENDPOINT) -> Callable[[_Answer], Change]:
 
 
 @FAULTS.by(_verb("GET"))
-async def get_stream_open(_lab: "Lab", _incoming: Incoming) -> Response:
+async def get_stream_open(_lab: Lab, _incoming: Incoming) -> Response:
     """The GET stream needs no token."""
     return OpenStream()
 
 
 @FAULTS.by(_verb("HEAD"))
-async def head_open(_lab: "Lab", _incoming: Incoming) -> Response:
+async def head_open(_lab: Lab, _incoming: Incoming) -> Response:
     """HEAD is answered without a token."""
     return Response(status_code=200)
 
 
 @FAULTS.by(_verb("DELETE"))
-async def delete_open(lab: "Lab", incoming: Incoming) -> Response | None:
+async def delete_open(lab: Lab, incoming: Incoming) -> Response | None:
     """Anybody who knows its id ends a session."""
     session = lab.sessions.peek(incoming.header("mcp-session-id"))
     if session is None:
@@ -86,14 +84,14 @@ async def delete_open(lab: "Lab", incoming: Incoming) -> Response | None:
 
 
 @FAULTS.by(_verb("GET", "/sse"))
-async def legacy_sse_open(_lab: "Lab", _incoming: Incoming) -> Response:
+async def legacy_sse_open(_lab: Lab, _incoming: Incoming) -> Response:
     """The old SSE transport is still there, without a gate."""
     return OpenStream(opening="event: endpoint\ndata: /messages?session_id=1\n\n")
 
 
 @FAULTS.by(lambda answer: _open_to_messages(
     lambda message: isinstance(message, dict) and message.get("method") == "subscriptions/listen", answer))  # fmt: skip
-async def listen_open(_lab: "Lab", incoming: Incoming) -> Response:
+async def listen_open(_lab: Lab, incoming: Incoming) -> Response:
     """subscriptions/listen needs no token."""
     return OpenStream((acknowledged((await incoming.posted()).get("id"), {}),), primed=False)
 

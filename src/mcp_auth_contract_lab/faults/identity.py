@@ -4,27 +4,28 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from starlette.responses import Response
 
 from mcp_auth_contract_lab import rpc
+from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.fault import Change, Faults
+from mcp_auth_contract_lab.fault import Change, Faults, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.protocol import meta_of
 from mcp_auth_contract_lab.records import first_invoices
-from mcp_auth_contract_lab.steps import intercepting, verified, vouched
-
-if TYPE_CHECKING:
-    from mcp_auth_contract_lab.app import Lab
+from mcp_auth_contract_lab.refusal import InvalidToken
+from mcp_auth_contract_lab.steps import intercepting, verified, verifying, vouched
+from mcp_auth_contract_lab.tools import TOOLS, Tool
+from mcp_auth_contract_lab.verification import Claims, Trust, subject_named, tenant_named
 
 FAULTS = Faults()
 
 _Message: TypeAlias = Mapping[str, Any]
 _Whose: TypeAlias = Callable[[Incoming, _Message, Principal], Awaitable[Principal]]
-_Answered: TypeAlias = "Callable[[Lab, Incoming, _Message], Awaitable[Response]]"
+_Answered: TypeAlias = Callable[[Lab, Incoming, _Message], Awaitable[Response]]
 
 USERS = frozenset((one.owner, one.tenant) for one in first_invoices())
 _MEANWHILE_S = 0.01
@@ -42,7 +43,7 @@ def request_id(message: _Message) -> object:
 def then(whose: _Whose) -> Change:
     """Verify the token, and then let something else decide who calls."""
 
-    async def vouching(lab: "Lab", incoming: Incoming) -> Principal | None:
+    async def vouching(lab: Lab, incoming: Incoming) -> Principal | None:
         principal = await verified(lab, incoming)
         return None if principal is None else await whose(incoming, await incoming.posted(), principal)
 
@@ -63,8 +64,12 @@ def _believing(named: Callable[[Incoming, _Message], Mapping[str, object]], user
 
     async def whose(incoming: Incoming, message: _Message, principal: Principal) -> Principal:
         found = named(incoming, message)
-        names = {"subject": found.get(user), "tenant": found.get(tenant)}
-        return replace(principal, **{part: name for part, name in names.items() if isinstance(name, str)})
+        subject, home = found.get(user), found.get(tenant)
+        return replace(
+            principal,
+            subject=subject if isinstance(subject, str) else principal.subject,
+            tenant=home if isinstance(home, str) else principal.tenant,
+        )
 
     return then(whose)
 
@@ -110,7 +115,7 @@ def caller_kept_by_request_id(behaviour: Behaviour) -> Behaviour:
 def _answering(answered: _Answered) -> Change:
     """Answer tool calls, prompts and resources in another way; whatever is no request goes the usual one."""
 
-    async def intercept(lab: "Lab", incoming: Incoming) -> Response | None:
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
         message = await incoming.posted()
         uses = message.get("method") in ("tools/call", "resources/read", "prompts/get")
         if not uses or request_id(message) is None or incoming.header("origin") is not None:
@@ -125,7 +130,7 @@ def answers_swapped(behaviour: Behaviour) -> Behaviour:
     """Answers wait in a list by JSON-RPC id, and the last one goes out first."""
     waiting: dict[object, list[Response]] = {}
 
-    async def answered(lab: "Lab", incoming: Incoming, message: _Message) -> Response:
+    async def answered(lab: Lab, incoming: Incoming, message: _Message) -> Response:
         found = await lab.guarded(incoming)
         waiting.setdefault(request_id(message), []).append(found)
         await asyncio.sleep(_MEANWHILE_S)
@@ -139,7 +144,7 @@ def answers_cached_by_request_id(behaviour: Behaviour) -> Behaviour:
     """A repeated JSON-RPC id gets the answer of the first request that had it."""
     known: dict[object, Response] = {}
 
-    async def answered(lab: "Lab", incoming: Incoming, message: _Message) -> Response:
+    async def answered(lab: Lab, incoming: Incoming, message: _Message) -> Response:
         found = await lab.guarded(incoming)
         return found if found.status_code != 200 else known.setdefault(request_id(message), found)
 
@@ -151,7 +156,7 @@ def results_cached_by_arguments(behaviour: Behaviour) -> Behaviour:
     """Results of searches are cached by tool and arguments, for everybody."""
     known: dict[str, Mapping[str, Any]] = {}
 
-    async def answered(lab: "Lab", incoming: Incoming, message: _Message) -> Response:
+    async def answered(lab: Lab, incoming: Incoming, message: _Message) -> Response:
         found = await lab.guarded(incoming)
         params = rpc.params_of(message)
         if found.status_code != 200 or params.get("name") not in _SEARCHES:
@@ -163,3 +168,98 @@ def results_cached_by_arguments(behaviour: Behaviour) -> Behaviour:
         return rpc.rpc_response(rpc.result_message(message["id"], known.setdefault(key, result)))
 
     return _answering(answered)(behaviour)
+
+
+def _cached_by(key: Callable[[Claims], object]) -> Change:
+    """Look the user of a verified token up in a cache whose key leaves something out."""
+
+    def change(behaviour: Behaviour) -> Behaviour:
+        known: dict[object, tuple[str, str]] = {}
+
+        def user(claims: Claims, trust: Trust) -> tuple[str, str]:
+            named = subject_named(claims, trust), tenant_named(claims, trust)
+            return known.setdefault(key(claims), named) if named in USERS else named
+
+        return verifying(subject=lambda *given: user(*given)[0], tenant=lambda *given: user(*given)[1])(behaviour)
+
+    return change
+
+
+FAULTS.rows(
+    ("user-cached-by-token-id", "The user of a verified token is cached by its jti alone.",
+     _cached_by(lambda claims: repr(claims.get("jti")))),
+)  # fmt: skip
+
+
+@FAULTS.by(_cached_by)
+def user_cached_by_beginning(claims: Claims) -> object:
+    """The user of a verified token is cached by the beginning of the token."""
+    names = list(claims)
+    return repr([(name, claims[name]) for name in names[: names.index("jti") + 1 if "jti" in names else None]])
+
+
+def _client(incoming: Incoming) -> object:
+    return tuple(incoming.request.scope.get("client") or ())
+
+
+@FAULTS.change
+def retry_on_connection_trusted(behaviour: Behaviour) -> Behaviour:
+    """A request that repeats an id on its connection needs no good token."""
+    known: dict[object, Principal] = {}
+
+    async def vouching(lab: Lab, incoming: Incoming) -> Principal | None:
+        ident = request_id(await incoming.posted())
+        before = known.get((_client(incoming), ident)) if ident is not None else None
+        try:
+            principal = await verified(lab, incoming)
+        except InvalidToken:
+            if before is None:
+                raise
+            principal = None
+        if principal is not None and ident is not None:
+            known[_client(incoming), ident] = principal
+        return principal or before
+
+    return vouched(vouching)(behaviour)
+
+
+@FAULTS.change
+def scopes_kept_by_connection(behaviour: Behaviour) -> Behaviour:
+    """Scopes that a connection had for a request stay when it is repeated."""
+    granted: dict[object, frozenset[str]] = {}
+
+    async def whose(incoming: Incoming, message: Mapping[str, Any], principal: Principal) -> Principal:
+        key = (_client(incoming), request_id(message), principal.key)
+        granted[key] = granted.get(key, frozenset()) | principal.scopes
+        return replace(principal, scopes=granted[key])
+
+    return then_of_requests(whose)(behaviour)
+
+
+@FAULTS.change
+def user_kept_by_connection(behaviour: Behaviour) -> Behaviour:
+    """The first user of a connection stays when a request is repeated on it."""
+    first: dict[object, Principal] = {}
+
+    async def whose(incoming: Incoming, message: Mapping[str, Any], principal: Principal) -> Principal:
+        kept = first.setdefault((_client(incoming), request_id(message)), principal)
+        return replace(kept, scopes=principal.scopes)
+
+    return then_of_requests(whose)(behaviour)
+
+
+@FAULTS.change
+def list_of_the_last_caller(behaviour: Behaviour) -> Behaviour:
+    """tools/list shows the tools of whoever asked before."""
+    last: list[Principal] = []
+    first_tool, last_tool = next(iter(TOOLS)), list(TOOLS)[-1]
+    showing: list[frozenset[str]] = []
+
+    def shown(principal: Principal, tool: Tool) -> bool:
+        if tool.name == first_tool:
+            showing[:] = [last[0].scopes if last else principal.scopes]
+        if tool.name == last_tool:
+            last[:] = [principal]
+        return tool.scopes <= showing[0]
+
+    return changing("listing", shown=shown)(behaviour)

@@ -12,7 +12,7 @@ from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.challenges import Denial, respond
 from mcp_auth_contract_lab.fault import Change, Faults
 from mcp_auth_contract_lab.incoming import Incoming
-from mcp_auth_contract_lab.steps import edited
+from mcp_auth_contract_lab.steps import adding, edited, replacing
 
 FAULTS = Faults()
 
@@ -48,12 +48,19 @@ def _with_result(response: Response, body: dict[str, Any], **members: object) ->
     return _with_body(response, {**body, "result": {**body["result"], **members}})
 
 
+def _good_token(incoming: Incoming, response: Response) -> bool:
+    return response.status_code == 200 and _token(incoming) is not None
+
+
+def _refused_put(incoming: Incoming, response: Response) -> bool:
+    return response.status_code == 401 and incoming.method == "PUT"
+
+
 @FAULTS.by(edited)
 async def token_in_header(incoming: Incoming, response: Response) -> Response:
     """The token comes back in a header field of the answer."""
-    token = _token(incoming)
-    if response.status_code == 200 and token is not None:
-        response.headers["x-received-token"] = token
+    if _good_token(incoming, response):
+        response.headers["x-received-token"] = _token(incoming) or ""
     return response
 
 
@@ -126,35 +133,6 @@ async def unknown_method_with_forged_token_breaks(incoming: Incoming, response: 
     return Response(status_code=502) if response.status_code == 401 and unknown else response
 
 
-@FAULTS.by(edited)
-async def answers_publicly_cacheable(incoming: Incoming, response: Response) -> Response:
-    """Answers to a token may be kept by every cache."""
-    if response.status_code == 200 and _token(incoming) is not None:
-        response.headers["cache-control"] = "public, max-age=60"
-    return response
-
-
-def _on_put(status: int) -> Change:
-    """Answer PUT without a good token by a bare status."""
-
-    async def edit(incoming: Incoming, response: Response) -> Response:
-        refused = response.status_code == 401 and incoming.method == "PUT"
-        return Response(status_code=status) if refused else response
-
-    return edited(edit)
-
-
-def _adding(status: int, name: str, value: str, *methods: str) -> Change:
-    """Set a header field of refusals with a status, of all or some methods."""
-
-    async def edit(incoming: Incoming, response: Response) -> Response:
-        if response.status_code == status and (not methods or incoming.method in methods):
-            response.headers[name] = value
-        return response
-
-    return edited(edit)
-
-
 @FAULTS.by(lambda change: change, "403-bare-without-scopes")
 def bare_without_scopes(behaviour: Behaviour) -> Behaviour:
     """The 403 to a token without scopes says nothing."""
@@ -170,15 +148,18 @@ def bare_without_scopes(behaviour: Behaviour) -> Behaviour:
 
 
 FAULTS.rows(
+    ("answers-publicly-cacheable", "Answers to a token may be kept by every cache.",
+     adding("cache-control", "public, max-age=60", _good_token)),
     ("token-in-error", "The body of a 401 repeats the token.", _saying("cannot verify {}")),
     ("trace-in-error", "The body of a 401 is a stack trace.", _saying(_TRACE)),
     ("canary-in-refusal", "The body of a 401 tells of a record.", _saying(f"not yours: {_CANARY}")),
-    ("put-401-bare", "The 401 to PUT has no challenge.", _on_put(401)),
-    ("put-without-token-breaks", "PUT without a good token ends in a 500.", _on_put(500)),
+    ("put-401-bare", "The 401 to PUT has no challenge.", replacing(_refused_put, lambda: Response(status_code=401))),
+    ("put-without-token-breaks", "PUT without a good token ends in a 500.",
+     replacing(_refused_put, lambda: Response(status_code=500))),
     ("put-401-without-pointer", "The challenge to PUT does not lead to the metadata.",
-     _adding(401, "www-authenticate", 'Bearer scope="invoices:read"', "PUT")),
+     adding("www-authenticate", 'Bearer scope="invoices:read"', _refused_put)),
     ("put-401-with-session", "The 401 to PUT hands out a session id.",
-     _adding(401, "mcp-session-id", "opened-before-it-was-asked", "PUT")),
+     adding("mcp-session-id", "opened-before-it-was-asked", _refused_put)),
     ("403-with-session", "Every 403 hands out a session id.",
-     _adding(403, "mcp-session-id", "opened-before-it-was-allowed")),
+     adding("mcp-session-id", "opened-before-it-was-allowed", lambda _, response: response.status_code == 403)),
 )  # fmt: skip

@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.credentials import (
     Absent,
     Credential,
@@ -22,9 +23,6 @@ from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.rpc import params_of
 from mcp_auth_contract_lab.steps import DEFAULT_USER, broken, sources, vouched
-
-if TYPE_CHECKING:
-    from mcp_auth_contract_lab.app import Lab
 
 FAULTS = Faults()
 
@@ -50,6 +48,16 @@ def _breaking(when: Callable[[Incoming], bool]) -> Change:
     return sources(source)
 
 
+def _word(pick: Callable[[list[str]], str | None]) -> Change:
+    """Take one of the words of the Authorization line for the token; None leaves it to the right reading."""
+
+    def read(value: str) -> Credential | None:
+        token = pick(value.split())
+        return None if token is None else Presented(token)
+
+    return _header(read)
+
+
 def _line(incoming: Incoming) -> str:
     lines = incoming.header_lines("authorization")
     return lines[0] if len(lines) == 1 else ""
@@ -58,6 +66,18 @@ def _line(incoming: Incoming) -> str:
 FAULTS.rows(
     ("scheme-case-sensitive", "Only the spelling Bearer is a token's scheme.",
      _header(lambda value: None if value.startswith("Bearer") else Absent())),
+    ("any-scheme-accepted", "A token under the scheme Token, JWT or DPoP is taken for a bearer token.",
+     _word(lambda words: words[1] if len(words) == 2 and words[0].lower() in ("token", "jwt", "dpop") else None)),
+    ("trailing-word-ignored", "What follows the token is not read.",
+     _word(lambda words: words[1] if len(words) > 2 and words[0].lower() == "bearer" else None)),
+    ("doubled-scheme-accepted", "Bearer may be said twice.",
+     _word(lambda words: words[2] if len(words) == 3 and words[1].lower() == "bearer" else None)),
+    # Python takes the no-break space of Latin-1 for white space, too.
+    ("no-break-space-splits", "Any white space separates scheme and token.",
+     _word(lambda words: words[1] if len(words) == 2 and words[0].lower() == "bearer" else None)),
+    ("credentials-cleaned", "Quotes, colons and the like around the token are left out.",
+     _header(lambda value: None if "," in value[:-1]
+             else read_authorization(re.sub(r'[",:=]|token=', " ", value.rstrip("="))))),
     ("bare-token-accepted", "A token needs no scheme before it.",
      _header(lambda value: Presented(value) if " " not in value and value.count(".") == 2 else None)),
     ("comma-list-split", "A comma separates tokens, and the last one counts.",
@@ -74,40 +94,6 @@ FAULTS.rows(
      _breaking(lambda incoming: incoming.header("authorization") is not None
                and "access_token" in incoming.request.query_params)),
 )  # fmt: skip
-
-
-@FAULTS.by(_header)
-def any_scheme_accepted(value: str) -> Credential | None:
-    """A token under the scheme Token, JWT or DPoP is taken for a bearer token."""
-    scheme, _, token = value.partition(" ")
-    return Presented(token) if scheme.lower() in ("token", "jwt", "dpop") else None
-
-
-@FAULTS.by(_header)
-def trailing_word_ignored(value: str) -> Credential | None:
-    """What follows the token is not read."""
-    words = value.split()
-    return Presented(words[1]) if len(words) > 2 and words[0].lower() == "bearer" else None
-
-
-@FAULTS.by(_header)
-def doubled_scheme_accepted(value: str) -> Credential | None:
-    """Bearer may be said twice."""
-    words = value.split()
-    return Presented(words[2]) if len(words) == 3 and words[1].lower() == "bearer" else None
-
-
-@FAULTS.by(_header)
-def credentials_cleaned(value: str) -> Credential | None:
-    """Quotes, colons and the like around the token are left out."""
-    return None if "," in value[:-1] else read_authorization(re.sub(r'[",:=]|token=', " ", value.rstrip("=")))
-
-
-@FAULTS.by(_header)
-def no_break_space_splits(value: str) -> Credential | None:
-    """Any white space separates scheme and token."""
-    words = value.split()  # what Python takes for white space: the no-break space of Latin-1 is among it
-    return Presented(words[1]) if len(words) == 2 and words[0].lower() == "bearer" else None
 
 
 def _basic(part: int) -> Change:
@@ -133,7 +119,7 @@ FAULTS.rows(
 
 
 @FAULTS.by(vouched)
-async def any_header_line_accepted(lab: "Lab", incoming: Incoming) -> Principal | None:
+async def any_header_line_accepted(lab: Lab, incoming: Incoming) -> Principal | None:
     """Of several Authorization lines the good one counts."""
     lines = incoming.header_lines("authorization")
     for credential in map(read_authorization, lines if len(lines) > 1 else ()):

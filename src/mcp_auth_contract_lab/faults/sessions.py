@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from mcp_auth_contract.model import Revision
+from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.fault import Change, Faults, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
@@ -16,9 +16,6 @@ from mcp_auth_contract_lab.refusal import HttpRefused
 from mcp_auth_contract_lab.sessions import News, Session, owner_alone
 from mcp_auth_contract_lab.steps import always, broken, vouched
 
-if TYPE_CHECKING:
-    from mcp_auth_contract_lab.app import Lab
-
 FAULTS = Faults()
 
 _HEADER = "mcp-session-id"
@@ -26,7 +23,7 @@ _HEADER = "mcp-session-id"
 _rules = partial(changing, "sessions")
 
 
-def _owner_of(lab: "Lab", incoming: Incoming) -> Principal | None:
+def _owner_of(lab: Lab, incoming: Incoming) -> Principal | None:
     session = lab.sessions.peek(incoming.header(_HEADER))
     return None if session is None else session.owner
 
@@ -34,7 +31,7 @@ def _owner_of(lab: "Lab", incoming: Incoming) -> Principal | None:
 def _owner_if(when: Callable[[Incoming], bool]) -> Change:
     """Let the owner of the session that a request names vouch for its caller."""
 
-    async def vouching(lab: "Lab", incoming: Incoming) -> Principal | None:
+    async def vouching(lab: Lab, incoming: Incoming) -> Principal | None:
         return _owner_of(lab, incoming) if when(incoming) else None
 
     return vouched(vouching)
@@ -49,7 +46,7 @@ def _unverified(method: str) -> Change:
 
 
 @FAULTS.by(vouched)
-async def session_for_token(lab: "Lab", incoming: Incoming) -> Principal | None:
+async def session_for_token(lab: Lab, incoming: Incoming) -> Principal | None:
     """A session id stands for a token that is missing."""
     if incoming.header("authorization") is not None or await _is_modern(incoming):
         return None
@@ -57,24 +54,18 @@ async def session_for_token(lab: "Lab", incoming: Incoming) -> Principal | None:
 
 
 @FAULTS.by(vouched)
-async def session_lent_to_stateless(lab: "Lab", incoming: Incoming) -> Principal | None:
+async def session_lent_to_stateless(lab: Lab, incoming: Incoming) -> Principal | None:
     """In the stateless revision the id of a live session stands for a token."""
     return _owner_of(lab, incoming) if await _is_modern(incoming) else None
 
 
 @FAULTS.by(vouched)
-async def session_header_in_stateless(lab: "Lab", incoming: Incoming) -> Principal | None:
+async def session_header_in_stateless(lab: Lab, incoming: Incoming) -> Principal | None:
     """The stateless revision looks sessions up."""
     ident = incoming.header(_HEADER)
     if ident is not None and lab.sessions.peek(ident) is None and await _is_modern(incoming):
         raise HttpRefused(404, "no such session")
     return None
-
-
-@FAULTS.step("sessions", "usable_by")
-def session_bound_to_token(session: Session, principal: Principal) -> bool:
-    """A session takes only the token that opened it."""
-    return owner_alone(session, principal) and session.owner.expires == principal.expires
 
 
 @FAULTS.step("sessions", "usable_by")
@@ -103,6 +94,9 @@ FAULTS.rows(
     ("session-keeps-first-user", "Whoever uses a session acts as the one who opened it.",
      _rules(usable_by=always, acting=lambda session, principal: replace(
          session.owner, scopes=principal.scopes, expires=principal.expires))),
+    ("session-bound-to-token", "A session takes only the token that opened it.",
+     _rules(usable_by=lambda session, principal: (
+         owner_alone(session, principal) and session.owner.expires == principal.expires))),
     ("session-keeps-first-scopes", "The scopes of the token that opened a session hold for all of it.",
      _rules(acting=lambda session, principal: replace(principal, scopes=session.owner.scopes))),
     ("session-stream-broadcast", "What one session has to say goes to all streams.",

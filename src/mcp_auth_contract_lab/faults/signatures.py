@@ -9,7 +9,7 @@ from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
 from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.fault import Change, Faults
+from mcp_auth_contract_lab.fault import Change, Faults, all_of
 from mcp_auth_contract_lab.jose import CompactJws, decode_segment, object_of, parse_compact
 from mcp_auth_contract_lab.jwks import KEY_TYPES, usable
 from mcp_auth_contract_lab.refusal import InvalidToken
@@ -103,18 +103,24 @@ def one_worker_unverifying(behaviour: Behaviour) -> Behaviour:
     return verifying(signature=signature)(behaviour)
 
 
-@FAULTS.by(hmac_keyed)
-def hmac_with_public_key(token: CompactJws, keys: Sequence[PyJWK]) -> Iterable[bytes]:
-    """HS256 is verified with the public key as secret."""
-    public = [key.key for key in keys if isinstance(key.key, RSAPublicKey) and token.header.get("alg") == "HS256"]
-    return [key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo) for key in public]
-
-
 async def _keys_for(token: CompactJws, trust: Trust, *algorithms: str) -> Sequence[PyJWK]:
     """Return the keys of the kid for some algorithms, whatever each is published for."""
     members = await members_of(token.header.get("kid"), trust)
     found = (usable({**jwk, "alg": name}, name) for jwk in members for name in algorithms)
     return [key for key in found if key is not None]
+
+
+async def _rsa_keys_for_hmac(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
+    return await (
+        _keys_for(token, trust, "RS256") if token.header.get("alg") == "HS256" else published_keys(token, trust)
+    )
+
+
+@FAULTS.by(lambda secrets: all_of(hmac_keyed(secrets), verifying(keys=_rsa_keys_for_hmac)))
+def hmac_with_public_key(token: CompactJws, keys: Sequence[PyJWK]) -> Iterable[bytes]:
+    """HS256 is verified with the public key as secret."""
+    public = [key.key for key in keys if isinstance(key.key, RSAPublicKey) and token.header.get("alg") == "HS256"]
+    return [key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo) for key in public]
 
 
 @FAULTS.step("verification", "keys")

@@ -1,13 +1,16 @@
 """Faults of servers that sign users in for single tools: what results and descriptions of tools tell the host."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
 
 from starlette.responses import JSONResponse, Response
 
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract_lab import rpc
+from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.challenges import Denial, in_result
 from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing
 from mcp_auth_contract_lab.incoming import Incoming, parse_json
@@ -17,14 +20,10 @@ from mcp_auth_contract_lab.profiles import discovery_is_open, with_schemes
 from mcp_auth_contract_lab.steps import DEFAULT_USER, always, intercepting
 from mcp_auth_contract_lab.tools import Tool
 
-if TYPE_CHECKING:
-    from mcp_auth_contract_lab.app import Lab
-
 FAULTS = Faults(within=Profile.TOOL_CHALLENGE)
 
 _Result: TypeAlias = dict[str, Any]
 _When: TypeAlias = Callable[[Denial], bool]
-_Edit: TypeAlias = "Callable[[Lab, Incoming, Mapping[str, Any], _Result], Awaitable[Response | None]]"
 
 _MEMBER = "mcp/www_authenticate"
 
@@ -59,10 +58,28 @@ def _by_status(when: _When) -> Change:
     return changing("challenges", in_tool_result=lambda denial: not when(denial))
 
 
-def _answered(edit: _Edit) -> Change:
-    """Change the result of a tool call, after it was answered soundly. None: leave it."""
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A tool call, with the result that it got soundly."""
 
-    async def intercept(lab: "Lab", incoming: Incoming) -> Response | None:
+    lab: Lab
+    incoming: Incoming
+    message: Mapping[str, Any]
+    result: _Result
+
+    @property
+    def refused(self) -> bool:
+        return _MEMBER in self.result.get("_meta", {})
+
+    @property
+    def tool(self) -> object:
+        return rpc.params_of(self.message).get("name")
+
+
+def _answered(edit: Callable[[_Call], _Result | None], status: int = 200) -> Change:
+    """Change the result of a tool call, or the status that it comes with. None: leave it."""
+
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
         message = await incoming.posted()
         if message.get("method") != "tools/call" or incoming.header("origin"):
             return None
@@ -70,63 +87,46 @@ def _answered(edit: _Edit) -> Change:
         reply = parse_json(bytes(response.body))
         if not isinstance(reply, dict) or not isinstance(reply.get("result"), dict):
             return response
-        return await edit(lab, incoming, message, reply["result"]) or response
+        result = edit(_Call(lab, incoming, message, reply["result"]))
+        if result is None:
+            return response
+        headers = {} if status == 200 else {"www-authenticate": result["_meta"][_MEMBER][0]}
+        return rpc.rpc_response(rpc.result_message(message["id"], result), status, headers)
 
     return intercepting(intercept=intercept)
 
 
-def _refuses(result: _Result) -> bool:
-    return _MEMBER in result.get("_meta", {})
-
-
 @FAULTS.by(_answered)
-async def tool_challenge_beside_data(
-    lab: "Lab", _incoming: Incoming, message: Mapping[str, Any], result: _Result
-) -> Response | None:
+def tool_challenge_beside_data(call: _Call) -> _Result | None:
     """The tool runs first, and then asks for a sign-in."""
-    if not _refuses(result) or rpc.params_of(message).get("name") == "update_invoice":
+    if not call.refused or call.tool == "update_invoice":
         return None
-    ran = run(lab, message, DEFAULT_USER, Revision.R2025_06_18).get("result", {})
-    beside = {"structuredContent": ran.get("structuredContent", {})}
-    return rpc.rpc_response(rpc.result_message(message["id"], {**result, **beside}))
+    ran = run(call.lab, call.message, DEFAULT_USER, Revision.R2025_06_18).get("result", {})
+    return {**call.result, "structuredContent": ran.get("structuredContent", {})}
 
 
-@FAULTS.by(_answered)
-async def tool_challenge_in_401(
-    _lab: "Lab", incoming: Incoming, message: Mapping[str, Any], result: _Result
-) -> Response | None:
+@FAULTS.by(partial(_answered, status=401))
+def tool_challenge_in_401(call: _Call) -> _Result | None:
     """The result with the challenge is the body of a 401."""
-    if not _refuses(result) or incoming.header("authorization") is not None:
-        return None
-    headers = {"www-authenticate": result["_meta"][_MEMBER][0]}
-    return rpc.rpc_response(rpc.result_message(message["id"], result), 401, headers)
+    return call.result if call.refused and call.incoming.header("authorization") is None else None
 
 
 @FAULTS.by(_answered)
-async def tool_challenge_no_error_result(
-    _lab: "Lab", _incoming: Incoming, message: Mapping[str, Any], result: _Result
-) -> Response | None:
+def tool_challenge_no_error_result(call: _Call) -> _Result | None:
     """The export without its scope answers with a challenge and no isError."""
-    if not _refuses(result) or rpc.params_of(message).get("name") != "export_invoices":
-        return None
-    if "insufficient_scope" not in result["_meta"][_MEMBER][0]:
-        return None
-    return rpc.rpc_response(rpc.result_message(message["id"], {**result, "isError": False}))
+    weak = call.refused and "insufficient_scope" in call.result["_meta"][_MEMBER][0]
+    return {**call.result, "isError": False} if weak and call.tool == "export_invoices" else None
 
 
 @FAULTS.by(_answered)
-async def tool_challenge_on_success(
-    _lab: "Lab", _incoming: Incoming, message: Mapping[str, Any], result: _Result
-) -> Response | None:
+def tool_challenge_on_success(call: _Call) -> _Result | None:
     """Every result has a challenge."""
-    if _refuses(result) or result.get("isError"):
-        return None
     meta = {_MEMBER: ['Bearer error="invalid_token", error_description="Sign in to see more"']}
-    return rpc.rpc_response(rpc.result_message(message["id"], {**result, "_meta": meta}))
+    return None if call.refused or call.result.get("isError") else {**call.result, "_meta": meta}
 
 
 @FAULTS.by(lambda intercept: all_of(_worded('/mcp"', '/other"'), intercepting(intercept=intercept)))
-async def tool_challenge_pointer_to_another(_lab: "Lab", incoming: Incoming) -> Response | None:
+async def tool_challenge_pointer_to_another(_lab: Lab, incoming: Incoming) -> Response | None:
     """The challenge in the result leads to another resource's metadata."""
     if incoming.path != "/.well-known/oauth-protected-resource/other":
         return None

@@ -9,7 +9,7 @@ from tests.unit.lab.conftest import MODERN, Client, Keys, MakeLab
 
 from mcp_auth_contract.probes.tampering import alterations
 from mcp_auth_contract_lab.exports import Exports
-from mcp_auth_contract_lab.faults.handles import FAULTS
+from mcp_auth_contract_lab.faults import FAULTS
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.states import States
