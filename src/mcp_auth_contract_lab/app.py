@@ -40,8 +40,6 @@ from mcp_auth_contract_lab.tasks import Tasks
 from mcp_auth_contract_lab.upstream import tell_upstream
 from mcp_auth_contract_lab.verification import Trust, verify
 
-__all__ = ["Lab", "create_app"]
-
 
 class Lab:
     """One lab server as an ASGI application. Its sessions and invoices live as long as the object."""
@@ -253,9 +251,7 @@ def _accepts_answers(accept: str | None) -> bool:
 
 async def _in_tool_result(incoming: Incoming, result: Mapping[str, Any]) -> Response | None:
     """Answer a tool call with the result that refuses it, or return None for any other request."""
-    if incoming.method != "POST":
+    message = await incoming.posted()
+    if message.get("method") != "tools/call" or not rpc.is_request_id(message.get("id")):
         return None
-    message: Any = await incoming.message()
-    if not isinstance(message, dict) or message.get("method") != "tools/call":
-        return None
-    return rpc.rpc_response(rpc.result_message(message["id"], result)) if rpc.is_request_id(message.get("id")) else None
+    return rpc.rpc_response(rpc.result_message(message["id"], result))

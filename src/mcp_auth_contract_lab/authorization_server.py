@@ -11,8 +11,6 @@ from starlette.responses import JSONResponse, Response
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.settings import AUTHORIZATION_SERVER, LabSettings
 
-__all__ = ["JWKS_PATH", "OwnKey", "answer_endpoint", "metadata_paths", "server_metadata"]
-
 JWKS_PATH = AUTHORIZATION_SERVER + "/jwks"
 
 _SCOPES = ("invoices:read", "invoices:write", "invoices:export")

@@ -1,45 +1,43 @@
 """Everything a protected server decides, as steps that a profile or a fault can replace one by one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from mcp_auth_contract_lab import challenges as _challenges
-from mcp_auth_contract_lab import credentials as _credentials
-from mcp_auth_contract_lab import documents as _documents
-from mcp_auth_contract_lab import endpoint as _endpoint
-from mcp_auth_contract_lab import introspection as _introspection
-from mcp_auth_contract_lab import keyring as _keyring
-from mcp_auth_contract_lab import methods as _methods
-from mcp_auth_contract_lab import protocol as _protocol
-from mcp_auth_contract_lab import records as _records
-from mcp_auth_contract_lab import scopes as _scopes
-from mcp_auth_contract_lab import sessions as _sessions
-from mcp_auth_contract_lab import states as _states
-from mcp_auth_contract_lab import tasks as _tasks
-from mcp_auth_contract_lab import upstream as _upstream
-from mcp_auth_contract_lab import verification as _verification
-
-__all__ = ["SOUND", "Behaviour"]
+from mcp_auth_contract_lab.challenges import Challenges
+from mcp_auth_contract_lab.credentials import Credentials
+from mcp_auth_contract_lab.documents import Documents
+from mcp_auth_contract_lab.endpoint import Endpoint
+from mcp_auth_contract_lab.introspection import Introspection
+from mcp_auth_contract_lab.keyring import Keyring
+from mcp_auth_contract_lab.methods import Listing
+from mcp_auth_contract_lab.protocol import Protocol
+from mcp_auth_contract_lab.records import Isolation
+from mcp_auth_contract_lab.scopes import Scopes
+from mcp_auth_contract_lab.sessions import SessionRules
+from mcp_auth_contract_lab.states import StateRules
+from mcp_auth_contract_lab.tasks import TaskRules
+from mcp_auth_contract_lab.upstream import Upstream
+from mcp_auth_contract_lab.verification import Verification
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """One group of steps per room. The defaults are the sound server."""
+    """One group of steps for each part of the server. The defaults are the sound server."""
 
-    credentials: _credentials.Credentials = _credentials.SOUND
-    verification: _verification.Verification = _verification.SOUND
-    keyring: _keyring.Keyring = _keyring.SOUND
-    introspection: _introspection.Introspection = _introspection.SOUND
-    scopes: _scopes.Scopes = _scopes.SOUND
-    challenges: _challenges.Challenges = _challenges.SOUND
-    documents: _documents.Documents = _documents.SOUND
-    endpoint: _endpoint.Endpoint = _endpoint.SOUND
-    sessions: _sessions.SessionRules = _sessions.SOUND
-    protocol: _protocol.Protocol = _protocol.SOUND
-    isolation: _records.Isolation = _records.SOUND
-    tasks: _tasks.TaskRules = _tasks.SOUND
-    states: _states.StateRules = _states.SOUND
-    listing: _methods.Listing = _methods.SOUND
-    upstream: _upstream.Upstream = _upstream.SOUND
+    credentials: Credentials = field(default_factory=Credentials)
+    verification: Verification = field(default_factory=Verification)
+    keyring: Keyring = field(default_factory=Keyring)
+    introspection: Introspection = field(default_factory=Introspection)
+    scopes: Scopes = field(default_factory=Scopes)
+    challenges: Challenges = field(default_factory=Challenges)
+    documents: Documents = field(default_factory=Documents)
+    endpoint: Endpoint = field(default_factory=Endpoint)
+    sessions: SessionRules = field(default_factory=SessionRules)
+    protocol: Protocol = field(default_factory=Protocol)
+    isolation: Isolation = field(default_factory=Isolation)
+    tasks: TaskRules = field(default_factory=TaskRules)
+    states: StateRules = field(default_factory=StateRules)
+    listing: Listing = field(default_factory=Listing)
+    upstream: Upstream = field(default_factory=Upstream)
 
 
 SOUND = Behaviour()

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 
 from mcp_auth_contract.datafiles import data_folder
 
-__all__ = ["FILE", "read_breaks"]
-
 FILE = "lab-breaks.toml"
 
 

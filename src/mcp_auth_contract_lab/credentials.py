@@ -11,18 +11,6 @@ from mcp_auth_contract_lab.principal import Principal
 if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
 
-__all__ = [
-    "SOUND",
-    "Absent",
-    "Credential",
-    "Credentials",
-    "Malformed",
-    "Presented",
-    "authorization_header",
-    "present",
-    "read_authorization",
-]
-
 _TOKEN68 = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 
 
@@ -50,14 +38,6 @@ Source: TypeAlias = Callable[[Incoming], Awaitable[Credential]]
 Identity: TypeAlias = "Callable[[Lab, Incoming], Awaitable[Principal | None]]"
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """Steps: `sources` are tried until one is not absent; `identities` vouch for a caller without a token."""
-
-    sources: tuple[Source, ...]
-    identities: tuple[Identity, ...] = ()
-
-
 def read_authorization(value: str) -> Credential:
     """Read one Authorization header line; the scheme is case-insensitive (RFC 9110 §11.1, RFC 6750 §2.1)."""
     scheme, _, rest = value.strip(" ").partition(" ")
@@ -81,6 +61,14 @@ async def authorization_header(incoming: Incoming) -> Credential:
     return read_authorization(lines[0])
 
 
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Steps: `sources` are tried until one is not absent; `identities` vouch for a caller without a token."""
+
+    sources: tuple[Source, ...] = (authorization_header,)
+    identities: tuple[Identity, ...] = ()
+
+
 async def present(incoming: Incoming, credentials: Credentials) -> Credential:
     """Return the first credential that any source has."""
     for source in credentials.sources:
@@ -88,6 +76,3 @@ async def present(incoming: Incoming, credentials: Credentials) -> Credential:
         if not isinstance(credential, Absent):
             return credential
     return Absent()
-
-
-SOUND = Credentials(sources=(authorization_header,))

@@ -12,22 +12,9 @@ from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.scopes import SCOPES_SUPPORTED
 from mcp_auth_contract_lab.settings import LabSettings
 
-__all__ = ["SOUND", "WELL_KNOWN", "Documents", "resource_metadata", "serve_json"]
-
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-
-
-@dataclass(frozen=True, slots=True)
-class Documents:
-    """Steps: the documents, their paths, the URL that challenges name, how they are served."""
-
-    resource_metadata: Callable[[LabSettings], Mapping[str, Any]]
-    published_at: Callable[[LabSettings, str], bool]
-    pointer: Callable[[LabSettings, Incoming], str | None]
-    serve: Callable[[Mapping[str, Any], Incoming], Response]
-    authorization_server: Callable[[LabSettings], Mapping[str, Any]]
-    authorization_server_paths: Callable[[], frozenset[str]]
-    serve_authorization_server: Callable[[Mapping[str, Any], Incoming], Response]
+ELSEWHERE = "/metadata.json"
+"""Where metadata may lie if only the challenge leads to it."""
 
 
 def resource_metadata(settings: LabSettings) -> dict[str, Any]:
@@ -51,18 +38,25 @@ def configured_pointer(settings: LabSettings, _incoming: Incoming) -> str:
     return settings.base + WELL_KNOWN + settings.resource_path
 
 
+def pointer_elsewhere(settings: LabSettings, _incoming: Incoming) -> str:
+    """The document lies where only the challenge leads."""
+    return settings.base + ELSEWHERE
+
+
 def serve_json(document: Mapping[str, Any], _incoming: Incoming) -> Response:
     """Serve a document to everybody, browsers on other origins included."""
     headers = {"access-control-allow-origin": "*", "cache-control": "max-age=300"}
     return Response(json.dumps(document), 200, headers, "application/json")
 
 
-SOUND = Documents(
-    resource_metadata=resource_metadata,
-    published_at=at_the_path,
-    pointer=configured_pointer,
-    serve=serve_json,
-    authorization_server=server_metadata,
-    authorization_server_paths=metadata_paths,
-    serve_authorization_server=serve_json,
-)
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """Steps: the documents, their paths, the URL that challenges name, how they are served."""
+
+    resource_metadata: Callable[[LabSettings], Mapping[str, Any]] = resource_metadata
+    published_at: Callable[[LabSettings, str], bool] = at_the_path
+    pointer: Callable[[LabSettings, Incoming], str | None] = configured_pointer
+    serve: Callable[[Mapping[str, Any], Incoming], Response] = serve_json
+    authorization_server: Callable[[LabSettings], Mapping[str, Any]] = server_metadata
+    authorization_server_paths: Callable[[], frozenset[str]] = metadata_paths
+    serve_authorization_server: Callable[[Mapping[str, Any], Incoming], Response] = serve_json

@@ -13,30 +13,10 @@ from mcp_auth_contract_lab.settings import ENDPOINT
 if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
 
-__all__ = ["SOUND", "Endpoint", "is_loopback", "preflight", "share_with_origin"]
-
 Intercept: TypeAlias = "Callable[[Lab, Incoming], Awaitable[Response | None]]"
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _EXPOSED = "WWW-Authenticate, Mcp-Session-Id"
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Steps: `matches` knows the endpoint's path; `intercept` may answer before the token is asked for.
-
-    `open_to_all` names requests that need no token; it is asked only when there is none.
-    """
-
-    matches: Callable[[str], bool]
-    origin_allowed: Callable[[str], bool]
-    intercept: Intercept
-    open_to_all: Callable[[Incoming], Awaitable[bool]]
-
-
-def exact_path(path: str) -> bool:
-    """Only the endpoint's own spelling leads in."""
-    return path == ENDPOINT
 
 
 def is_loopback(origin: str) -> bool:
@@ -48,19 +28,25 @@ def is_loopback(origin: str) -> bool:
     return parts.scheme in ("http", "https") and parts.hostname in _LOOPBACK
 
 
-async def nothing_intercepted(_lab: "Lab", _incoming: Incoming) -> Response | None:
+async def _nothing(_lab: "Lab", _incoming: Incoming) -> None:
     """Nothing is answered before authentication."""
-    return None
 
 
-async def nothing_open(_incoming: Incoming) -> bool:
-    """Every request needs a token."""
+async def _never(_incoming: Incoming) -> bool:
     return False
 
 
-SOUND = Endpoint(
-    matches=exact_path, origin_allowed=is_loopback, intercept=nothing_intercepted, open_to_all=nothing_open
-)
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Steps: `matches` knows the endpoint's path, `intercept` may answer before the token is asked for.
+
+    `open_to_all` names requests that need no token; it is asked only when there is none.
+    """
+
+    matches: Callable[[str], bool] = ENDPOINT.__eq__
+    origin_allowed: Callable[[str], bool] = is_loopback
+    intercept: "Callable[[Lab, Incoming], Awaitable[Response | None]]" = _nothing
+    open_to_all: Callable[[Incoming], Awaitable[bool]] = _never
 
 
 def preflight(origin: str, methods: str) -> Response:

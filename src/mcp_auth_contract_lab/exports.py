@@ -6,37 +6,22 @@ from dataclasses import dataclass, field
 
 from mcp_auth_contract_lab.principal import Principal
 
-__all__ = ["SOUND", "ExportRules", "Exports"]
-
 
 @dataclass(frozen=True, slots=True)
 class ExportRules:
     """Steps: whom an export serves, what it is called (by its number), and whether a use by anybody ends it."""
 
-    serves: Callable[[Principal, Principal], bool]
-    named: Callable[[int], str]
+    serves: Callable[[Principal, Principal], bool] = Principal.same
+    named: Callable[[int], str] = lambda _number: secrets.token_urlsafe(16)
     ended_by_use: bool = False
     ended_by_strangers: bool = False
-
-
-def the_maker(caller: Principal, maker: Principal) -> bool:
-    """An export serves the subject, tenant and client that made it."""
-    return caller.key == maker.key
-
-
-def random_name(_number: int) -> str:
-    """A handle is a random text."""
-    return secrets.token_urlsafe(16)
-
-
-SOUND = ExportRules(serves=the_maker, named=random_name)
 
 
 @dataclass(slots=True)
 class Exports:
     """The exports of one server."""
 
-    rules: ExportRules = SOUND
+    rules: ExportRules = field(default_factory=ExportRules)
     _kept: dict[str, tuple[Principal, str]] = field(default_factory=dict)
 
     def keep(self, maker: Principal, text: str) -> str:

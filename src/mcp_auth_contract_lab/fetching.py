@@ -12,8 +12,6 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Reply", "Unreachable", "exchange"]
-
 _TIMEOUT_S = 5.0
 _SIZE_CAP = 1_000_000
 

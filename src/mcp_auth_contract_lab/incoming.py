@@ -7,8 +7,6 @@ from starlette.requests import Request
 
 from mcp_auth_contract_lab.refusal import BodyTooLarge
 
-__all__ = ["BODY_CAP", "UNREADABLE", "Incoming", "parse_json"]
-
 BODY_CAP = 1_000_000
 
 
@@ -80,3 +78,8 @@ class Incoming:
         if self._message is None:
             self._message = parse_json(await self.body())
         return self._message
+
+    async def posted(self) -> dict[str, Any]:
+        """Return the message of a POST if it is one object, else an empty one. Raises BodyTooLarge."""
+        message = await self.message() if self.method == "POST" else None
+        return message if isinstance(message, dict) else {}

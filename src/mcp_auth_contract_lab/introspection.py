@@ -12,7 +12,7 @@ from starlette.responses import Response
 from mcp_auth_contract_lab.fetching import Reply, Unreachable, exchange
 from mcp_auth_contract_lab.incoming import parse_json
 from mcp_auth_contract_lab.principal import Principal
-from mcp_auth_contract_lab.refusal import IntrospectionTrouble, IntrospectionUnavailable, InvalidToken
+from mcp_auth_contract_lab.refusal import IntrospectionFailure, IntrospectionUnavailable, InvalidToken
 from mcp_auth_contract_lab.settings import LabSettings
 from mcp_auth_contract_lab.verification import (
     Claims,
@@ -26,37 +26,7 @@ from mcp_auth_contract_lab.verification import (
     tenant_named,
 )
 
-__all__ = ["SOUND", "Introspection", "Introspector", "ask", "is_active", "token_form"]
-
 _CACHE_LIMIT = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Introspection:
-    """The steps in the order in which they run.
-
-    `form` and `credentials` make the request, `ask` sends it and blocks, `read` takes the claims out of the
-    answer; the last two raise IntrospectionUnavailable, which `failed` turns into a verdict. Each following
-    step raises InvalidToken, or says nothing. `kept_until` is the time up to which the verdict is cached under
-    `cache_key`; `outage` is the answer to a request that cannot be judged.
-    """
-
-    cache_key: Callable[[str], str]
-    form: Callable[[str], bytes]
-    credentials: Callable[[LabSettings], Mapping[str, str]]
-    ask: Callable[[LabSettings, bytes, Mapping[str, str]], Reply]
-    read: Callable[[Reply], Claims]
-    failed: Callable[[IntrospectionUnavailable], Principal]
-    active: Callable[[Claims, Trust], None]
-    kind: Callable[[Claims, Trust], None]
-    issuer: Callable[[Claims, Trust], None]
-    audience: Callable[[Claims, Trust], None]
-    expiry: Callable[[Claims, Trust], None]
-    not_before: Callable[[Claims, Trust], None]
-    subject: Callable[[Claims, Trust], str]
-    tenant: Callable[[Claims, Trust], str]
-    kept_until: Callable[[Claims, Trust], float]
-    outage: Callable[[], Response]
 
 
 def whole_token(token: str) -> str:
@@ -81,22 +51,22 @@ def ask(settings: LabSettings, form: bytes, headers: Mapping[str, str], *, follo
     try:
         return exchange(settings.introspection_uri, ca_file=settings.ca_file, form=form, headers=sent, follow=follow)
     except Unreachable:
-        raise IntrospectionUnavailable(IntrospectionTrouble.UNREACHABLE) from None
+        raise IntrospectionUnavailable(IntrospectionFailure.UNREACHABLE) from None
 
 
 def object_of_200(reply: Reply) -> Claims:
     """Only a JSON object with status 200 is an answer (RFC 7662 §2.2, §2.3)."""
     if reply.status != 200:
-        raise IntrospectionUnavailable(IntrospectionTrouble.STATUS)
+        raise IntrospectionUnavailable(IntrospectionFailure.STATUS)
     claims = parse_json(reply.body)
     if not isinstance(claims, dict):
-        raise IntrospectionUnavailable(IntrospectionTrouble.UNREADABLE)
+        raise IntrospectionUnavailable(IntrospectionFailure.UNREADABLE)
     return claims
 
 
-def cannot_tell(trouble: IntrospectionUnavailable) -> Principal:
+def cannot_tell(failure: IntrospectionUnavailable) -> Principal:
     """Whoever cannot be judged is not let in."""
-    raise trouble
+    raise failure
 
 
 def is_active(claims: Claims, _trust: Trust) -> None:
@@ -128,30 +98,32 @@ def unavailable() -> Response:
     return Response("the token cannot be introspected", 503, {"retry-after": "5"}, "text/plain")
 
 
-SOUND = Introspection(
-    cache_key=whole_token,
-    form=token_form,
-    credentials=basic_credentials,
-    ask=ask,
-    read=object_of_200,
-    failed=cannot_tell,
-    active=is_active,
-    kind=bearer_kind,
-    issuer=issuer_if_named,
-    audience=audience_named,
-    expiry=not_expired,
-    not_before=already_valid,
-    subject=subject_named,
-    tenant=tenant_named,
-    kept_until=until_ttl_or_expiry,
-    outage=unavailable,
-)
+@dataclass(frozen=True, slots=True)
+class Introspection:
+    """The steps in the order in which they run.
+
+    `form` and `credentials` make the request, `ask` sends it and blocks, `read` takes the claims out of the
+    answer; the last two raise IntrospectionUnavailable, which `failed` turns into a verdict. Each following
+    step raises InvalidToken, or says nothing. `kept_until` is the time up to which the verdict is cached under
+    `cache_key`; `outage` is the answer to a request that cannot be judged.
+    """
+
+    cache_key: Callable[[str], str] = whole_token
+    form: Callable[[str], bytes] = token_form
+    credentials: Callable[[LabSettings], Mapping[str, str]] = basic_credentials
+    ask: Callable[[LabSettings, bytes, Mapping[str, str]], Reply] = ask
+    read: Callable[[Reply], Claims] = object_of_200
+    failed: Callable[[IntrospectionUnavailable], Principal] = cannot_tell
+    active: Callable[[Claims, Trust], None] = is_active
+    audience: Callable[[Claims, Trust], None] = audience_named
+    kept_until: Callable[[Claims, Trust], float] = until_ttl_or_expiry
+    outage: Callable[[], Response] = unavailable
 
 
 class Introspector:
     """Judges tokens by what the authorization server says, and remembers good verdicts for a moment."""
 
-    def __init__(self, settings: LabSettings, steps: Introspection = SOUND) -> None:
+    def __init__(self, settings: LabSettings, steps: Introspection) -> None:
         self._settings = settings
         self._steps = steps
         self._verdicts: dict[str, tuple[Principal, float]] = {}
@@ -167,12 +139,12 @@ class Introspector:
         headers = steps.credentials(self._settings)
         try:
             claims = steps.read(await asyncio.to_thread(steps.ask, self._settings, steps.form(token), headers))
-        except IntrospectionUnavailable as trouble:
-            return steps.failed(trouble)
+        except IntrospectionUnavailable as failure:
+            return steps.failed(failure)
         trust = replace(trust, now=self._settings.clock())
-        for step in (steps.active, steps.kind, steps.issuer, steps.audience, steps.expiry, steps.not_before):
+        for step in (steps.active, bearer_kind, issuer_if_named, steps.audience, not_expired, already_valid):
             step(claims, trust)
-        principal = principal_named(claims, trust, steps.subject, steps.tenant, granted)
+        principal = principal_named(claims, trust, subject_named, tenant_named, granted)
         self._keep(key, principal, steps.kept_until(claims, trust))
         return principal
 

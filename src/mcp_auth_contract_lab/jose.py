@@ -9,8 +9,6 @@ from typing import Any, NoReturn
 
 from mcp_auth_contract_lab.refusal import InvalidToken
 
-__all__ = ["CompactJws", "decode_segment", "object_of", "parse_compact"]
-
 
 @dataclass(frozen=True, slots=True)
 class CompactJws:

@@ -11,8 +11,6 @@ from mcp_auth_contract_lab.fetching import Reply, Unreachable, exchange
 from mcp_auth_contract_lab.refusal import KeysUnavailable
 from mcp_auth_contract_lab.settings import LabSettings
 
-__all__ = ["JWK", "KEY_TYPES", "KeySet", "fetch_jwks", "objects_only", "usable"]
-
 JWK: TypeAlias = Mapping[str, Any]
 
 KEY_TYPES: Mapping[str, tuple[str, str | None]] = {

@@ -12,40 +12,12 @@ from mcp_auth_contract_lab.jwks import JWK, KeySet, fetch_jwks, objects_only, us
 from mcp_auth_contract_lab.refusal import KeysUnavailable
 from mcp_auth_contract_lab.settings import LabSettings
 
-__all__ = ["SOUND", "Fetch", "KeySource", "Keyring"]
-
 Fetch: TypeAlias = Callable[[LabSettings], Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Keyring:
-    """How keys are had and kept. `fetch` blocks and raises KeysUnavailable; `run` runs it.
-
-    `members` reads a JWK set, `usable` picks the keys for an algorithm, `merged` makes the members to keep out
-    of the cached and the fetched ones. `in_date` tells from the cache's age in seconds whether it is good,
-    `rested` from the seconds since the last attempt whether an unknown kid may cause another. `after_failure`
-    is what stays cached when that one fails, `outage` the answer to a request that cannot be judged.
-    """
-
-    fetch: Fetch
-    run: Callable[[Fetch, LabSettings], Awaitable[Mapping[str, Any]]]
-    members: Callable[[Mapping[str, Any]], Sequence[JWK]]
-    usable: Callable[[JWK, str], PyJWK | None]
-    merged: Callable[[Sequence[JWK], Sequence[JWK]], Sequence[JWK]]
-    in_date: Callable[[float, LabSettings], bool]
-    rested: Callable[[float, LabSettings], bool]
-    after_failure: Callable[[KeySet], KeySet | None]
-    outage: Callable[[], Response]
 
 
 async def off_the_loop(fetch: Fetch, settings: LabSettings) -> Mapping[str, Any]:
     """Fetch on a thread, so that a slow issuer holds up nobody whose key is known."""
     return await asyncio.to_thread(fetch, settings)
-
-
-def replaced(_cached: Sequence[JWK], fetched: Sequence[JWK]) -> Sequence[JWK]:
-    """The fetched set is the whole truth: a key that is no longer published is no longer good."""
-    return fetched
 
 
 def within_ttl(age: float, settings: LabSettings) -> bool:
@@ -58,33 +30,38 @@ def after_cooldown(since: float, settings: LabSettings) -> bool:
     return not 0 <= since < settings.jwks_cooldown
 
 
-def still_good(cached: KeySet) -> KeySet:
-    """The cached keys are in date: an outage must not turn a stranger's token into a 503."""
-    return cached
-
-
 def unavailable() -> Response:
     """Say that the server cannot tell, and when to come back (RFC 9110 §15.6.4)."""
     return Response("the issuer's keys cannot be had", 503, {"retry-after": "5"}, "text/plain")
 
 
-SOUND = Keyring(
-    fetch=fetch_jwks,
-    run=off_the_loop,
-    members=objects_only,
-    usable=usable,
-    merged=replaced,
-    in_date=within_ttl,
-    rested=after_cooldown,
-    after_failure=still_good,
-    outage=unavailable,
-)
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """How keys are had and kept. `fetch` blocks and raises KeysUnavailable; `run` runs it.
+
+    `members` reads a JWK set, `usable` picks the keys for an algorithm, `merged` makes the members to keep out
+    of the cached and the fetched ones. `in_date` tells from the cache's age in seconds whether it is good,
+    `rested` from the seconds since the last attempt whether an unknown kid may cause another. `after_failure`
+    is what stays cached when that one fails, `outage` the answer to a request that cannot be judged.
+    """
+
+    fetch: Fetch = fetch_jwks
+    run: Callable[[Fetch, LabSettings], Awaitable[Mapping[str, Any]]] = off_the_loop
+    members: Callable[[Mapping[str, Any]], Sequence[JWK]] = objects_only
+    usable: Callable[[JWK, str], PyJWK | None] = usable
+    # The fetched set is the whole truth: a key that is no longer published is no longer good.
+    merged: Callable[[Sequence[JWK], Sequence[JWK]], Sequence[JWK]] = lambda _cached, fetched: fetched
+    in_date: Callable[[float, LabSettings], bool] = within_ttl
+    rested: Callable[[float, LabSettings], bool] = after_cooldown
+    # The cached keys are in date: an outage must not turn a stranger's token into a 503.
+    after_failure: Callable[[KeySet], KeySet | None] = lambda cached: cached
+    outage: Callable[[], Response] = unavailable
 
 
 class KeySource:
     """The current key set. One fetch runs at a time."""
 
-    def __init__(self, settings: LabSettings, steps: Keyring = SOUND) -> None:
+    def __init__(self, settings: LabSettings, steps: Keyring = Keyring()) -> None:
         self._settings = settings
         self._steps = steps
         self._fixed = self._set_of(steps.members(settings.keys)) if settings.keys is not None else None

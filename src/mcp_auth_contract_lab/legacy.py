@@ -19,8 +19,6 @@ from mcp_auth_contract_lab.tasks import CORE_TASKS
 if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
 
-__all__ = ["answer", "end", "run", "stream"]
-
 _SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"
 _LOG_LEVELS = frozenset({"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"})

@@ -15,23 +15,13 @@ from mcp_auth_contract_lab.states import States
 from mcp_auth_contract_lab.tasks import TASK_TOOLS, Tasks, Use
 from mcp_auth_contract_lab.tools import TOOLS, Tool, call_tool, invoice_json
 
-__all__ = ["CAPABILITIES", "DISCOVERY", "SERVER", "SOUND", "Client", "Context", "Listing", "perform"]
-
 SERVER = {"name": "mcp-auth-contract lab", "version": "1"}
 CAPABILITIES: Mapping[str, Any] = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
 
-DISCOVERY = frozenset(
-    {
-        "initialize",
-        "notifications/initialized",
-        "ping",
-        "tools/list",
-        "resources/list",
-        "resources/templates/list",
-        "prompts/list",
-        "server/discover",
-    }
-)
+DISCOVERY = frozenset({
+    "initialize", "notifications/initialized", "ping", "tools/list", "resources/list",
+    "resources/templates/list", "prompts/list", "server/discover",
+})  # fmt: skip
 """The methods that tell nothing secret and use no primitive."""
 
 _SCHEME = "invoice://"
@@ -40,19 +30,9 @@ _ASKS, _QUESTION = "approve_invoice", "approval"
 """The tool that asks before it runs, where the client can be asked, and what it calls its question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Steps: which tools a caller is shown and how they are described, and how many on a page (None: all)."""
-
-    shown: Callable[[Principal, Tool], bool]
-    described: Callable[[Tool], dict[str, Any]]
-    page: int | None = None
-    besides: tuple[Tool, ...] = ()
-
-
-def everything_shown(_principal: Principal, _tool: Tool) -> bool:
-    """Every caller sees every tool."""
-    return True
+def shown_if_allowed(principal: Principal, tool: Tool) -> bool:
+    """A caller sees the tools that the token's scopes open."""
+    return tool.scopes <= principal.scopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +44,14 @@ class Client:
     core: bool = False
 
 
-NO_TALK = Client()
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Steps: which tools a caller is shown and how they are described, and how many on a page (None: all)."""
 
-SOUND = Listing(shown=everything_shown, described=Tool.describe)
+    shown: Callable[[Principal, Tool], bool] = lambda _principal, _tool: True
+    described: Callable[[Tool], dict[str, Any]] = Tool.describe
+    page: int | None = None
+    besides: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +62,7 @@ class Context:
     ledger: Ledger
     listing: Listing
     not_found: int
-    client: Client = NO_TALK
+    client: Client
 
 
 def _tools_list(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,11 +93,9 @@ def _tools_call(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     client, arguments, caller = context.client, params.get("arguments"), context.principal
     if client.states is not None and tool.name == _ASKS and tool.accepts(arguments):
         acting = _approved(client.states, caller, tool, params)
-        return (
-            _asking(client.states, caller, tool, params)
-            if acting is None
-            else call_tool(tool, context.ledger, acting, arguments)
-        )
+        if acting is None:
+            return _asking(client.states, caller, tool, params)
+        return call_tool(tool, context.ledger, acting, arguments)
     if client.tasks is not None and tool.name in TASK_TOOLS and (not client.core or "task" in params):
         work = partial(call_tool, tool, context.ledger, caller, arguments)
         return client.tasks.start(caller, work, core=client.core)
@@ -144,16 +127,8 @@ def _asking(states: States, caller: Principal, tool: Tool, params: Mapping[str, 
 
 def _resources_list(context: Context, _params: Mapping[str, Any]) -> dict[str, Any]:
     invoices = context.ledger.visible(context.principal, Way.RESOURCES)
-    return {
-        "resources": [
-            {
-                "uri": _SCHEME + one.invoice_id,
-                "name": one.invoice_id,
-                "mimeType": "application/json",
-            }
-            for one in invoices
-        ]
-    }
+    names = [one.invoice_id for one in invoices]
+    return {"resources": [{"uri": _SCHEME + one, "name": one, "mimeType": "application/json"} for one in names]}
 
 
 def _templates_list(_context: Context, _params: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,19 +18,11 @@ from mcp_auth_contract_lab.tasks import EXTENSION
 if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
 
-__all__ = ["answer"]
-
 _TTL_MS = 60_000
-_CACHEABLE = frozenset(
-    {
-        "server/discover",
-        "tools/list",
-        "prompts/list",
-        "resources/list",
-        "resources/templates/list",
-        "resources/read",
-    }
-)
+_CACHEABLE = frozenset({
+    "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list",
+    "resources/read",
+})  # fmt: skip
 _STATUS = {rpc.INVALID_PARAMS: 400, rpc.INVALID_REQUEST: 400, rpc.METHOD_NOT_FOUND: 404}
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _KINDS = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
@@ -91,9 +83,7 @@ def _complete(lab: "Lab", method: str, result: Mapping[str, Any]) -> dict[str, A
 def _discover(lab: "Lab") -> dict[str, Any]:
     return {
         "supportedVersions": [str(one) for one in lab.behaviour.protocol.revisions],
-        "capabilities": {**CAPABILITIES, "extensions": {EXTENSION: {}}}
-        if lab.behaviour.tasks.offered
-        else CAPABILITIES,
+        "capabilities": {**CAPABILITIES, **({"extensions": {EXTENSION: {}}} if lab.behaviour.tasks.offered else {})},
         "_meta": {"io.modelcontextprotocol/serverInfo": SERVER},
     }
 
@@ -127,6 +117,15 @@ def _check_envelope(lab: "Lab", incoming: Incoming, message: Mapping[str, Any]) 
     _check_version_header(lab, incoming)
 
 
+def acknowledged(request_id: Any, honoured: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the message that begins a subscription's stream."""
+    return {
+        "jsonrpc": "2.0",
+        "method": "notifications/subscriptions/acknowledged",
+        "params": {"_meta": {_SUBSCRIPTION: request_id}, "notifications": honoured},
+    }
+
+
 def _listen(lab: "Lab", request_id: Any, params: Mapping[str, Any], principal: Principal) -> Response:
     """Acknowledge the subscription and keep the stream open (MCP 2026-07-28, subscriptions)."""
     wanted = params.get("notifications")
@@ -135,11 +134,6 @@ def _listen(lab: "Lab", request_id: Any, params: Mapping[str, Any], principal: P
     honoured: dict[str, Any] = {kind: True for kind in _KINDS if wanted.get(kind) is True}
     if uris := wanted.get("resourceSubscriptions"):
         honoured["resourceSubscriptions"] = uris
-    meta = {_SUBSCRIPTION: request_id}
-    acknowledged = {
-        "jsonrpc": "2.0",
-        "method": "notifications/subscriptions/acknowledged",
-        "params": {"_meta": meta, "notifications": honoured},
-    }
-    ended = rpc.result_message(request_id, {"resultType": "complete", "_meta": meta})
-    return OpenStream((acknowledged,), seconds=lab.remaining(principal), farewell=ended, primed=False)
+    ended = rpc.result_message(request_id, {"resultType": "complete", "_meta": {_SUBSCRIPTION: request_id}})
+    opening = (acknowledged(request_id, honoured),)
+    return OpenStream(opening, seconds=lab.remaining(principal), farewell=ended, primed=False)

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-__all__ = ["ANONYMOUS", "Principal"]
-
 
 @dataclass(frozen=True, slots=True)
 class Principal:
@@ -19,6 +17,10 @@ class Principal:
     def key(self) -> tuple[str, str, str]:
         """What a session or a page token is bound to: subject, tenant and client, whatever the token."""
         return (self.subject, self.tenant, self.client)
+
+    def same(self, other: "Principal") -> bool:
+        """Whether another caller is the same subject, tenant and client, whatever the tokens."""
+        return self.key == other.key
 
 
 ANONYMOUS = Principal("", "")

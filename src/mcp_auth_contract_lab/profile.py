@@ -2,8 +2,6 @@
 
 from enum import StrEnum
 
-__all__ = ["Profile"]
-
 
 class Profile(StrEnum):
     """A legal variation, by the name that the command line takes. Several may be combined."""

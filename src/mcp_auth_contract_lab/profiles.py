@@ -1,4 +1,4 @@
-"""The changes that make each legal profile, as data."""
+"""What makes each legal profile: a change to the settings, or to the behaviour."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,23 +14,17 @@ from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.challenges import Denial, bearer_challenge, quoted, respond
-from mcp_auth_contract_lab.documents import WELL_KNOWN
-from mcp_auth_contract_lab.fault import Change
+from mcp_auth_contract_lab.documents import ELSEWHERE, WELL_KNOWN, pointer_elsewhere
+from mcp_auth_contract_lab.fault import Change, all_of, changing
 from mcp_auth_contract_lab.incoming import Incoming
-from mcp_auth_contract_lab.methods import DISCOVERY
-from mcp_auth_contract_lab.principal import Principal
+from mcp_auth_contract_lab.methods import DISCOVERY, shown_if_allowed
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.protocol import as_events
 from mcp_auth_contract_lab.refusal import HttpRefused, RpcRefused
-from mcp_auth_contract_lab.rpc import params_of
 from mcp_auth_contract_lab.scopes import Operation, insufficient, operations_of, required_scopes
 from mcp_auth_contract_lab.settings import ENDPOINT, LabSettings
-from mcp_auth_contract_lab.tasks import Task
 from mcp_auth_contract_lab.tools import Tool
 
-__all__ = ["PROFILES", "PUBLIC_TOOL", "configured", "discovery_is_open", "profiled", "shown_if_allowed", "with_schemes"]
-
-_ELSEWHERE = "/metadata.json"
 _SCOPE_TOKEN = re.compile(r"[!#-\[\]-~]+")
 """RFC 6749 §3.3."""
 
@@ -52,35 +46,12 @@ def configured(settings: LabSettings) -> LabSettings:
 
 def profiled(behaviour: Behaviour, profiles: frozenset[Profile]) -> Behaviour:
     """Return the behaviour with each profile's change applied, in the order of the enumeration."""
-    for profile in Profile:
-        if profile in profiles and profile in PROFILES:
-            behaviour = PROFILES[profile](behaviour)
-    return behaviour
+    return all_of(*(PROFILES[profile] for profile in Profile if profile in profiles & PROFILES.keys()))(behaviour)
 
 
-def _at_the_root(_settings: LabSettings, path: str) -> bool:
-    return path == WELL_KNOWN
-
-
-def _root_pointer(settings: LabSettings, _incoming: Incoming) -> str:
-    return settings.base + WELL_KNOWN
-
-
-def _at_root_and_path(settings: LabSettings, path: str) -> bool:
-    return path in (WELL_KNOWN, WELL_KNOWN + settings.resource_path)
-
-
-def _elsewhere(_settings: LabSettings, path: str) -> bool:
-    return path == _ELSEWHERE
-
-
-def _pointer_elsewhere(settings: LabSettings, _incoming: Incoming) -> str:
-    return settings.base + _ELSEWHERE
-
-
-def shown_if_allowed(principal: Principal, tool: Tool) -> bool:
-    """A caller sees the tools that the token's scopes open."""
-    return tool.scopes <= principal.scopes
+def speaking(*revisions: Revision) -> Change:
+    """Speak these revisions only."""
+    return changing("protocol", revisions=revisions)
 
 
 def _as_unknown(operations: Sequence[Operation], needed: frozenset[str], held: frozenset[str]) -> Exception:
@@ -89,21 +60,9 @@ def _as_unknown(operations: Sequence[Operation], needed: frozenset[str], held: f
     return insufficient(operations, needed, held)
 
 
-def _hidden_and_unknown(behaviour: Behaviour) -> Behaviour:
-    """Hide a tool from weak tokens altogether, as registries that filter by scope do."""
-    return replace(
-        behaviour,
-        listing=replace(behaviour.listing, shown=shown_if_allowed),
-        scopes=replace(behaviour.scopes, refuse=_as_unknown),
-    )
-
-
 async def discovery_is_open(incoming: Incoming) -> bool:
     """Whether a request only looks around."""
-    if incoming.method != "POST":
-        return False
-    message: Any = await incoming.message()
-    return isinstance(message, dict) and message.get("method") in DISCOVERY
+    return (await incoming.posted()).get("method") in DISCOVERY
 
 
 async def _redirect_slash(_lab: object, incoming: Incoming) -> Response | None:
@@ -114,10 +73,6 @@ def _several_lines(denial: Denial) -> Response:
     return respond(denial, ('Basic realm="lab, internal"', f'{bearer_challenge(denial)}, DPoP algs="ES256"'))
 
 
-def _lower_case(denial: Denial) -> Response:
-    return respond(denial, (bearer_challenge(denial, "bearer"),))
-
-
 def _unquoted(denial: Denial) -> Response:
     written = (f"{name}={value if name == 'error' else quoted(value)}" for name, value in denial.parameters)
     return respond(denial, ("Bearer " + " , ".join(written),))
@@ -125,24 +80,19 @@ def _unquoted(denial: Denial) -> Response:
 
 def _empty(behaviour: Behaviour) -> Behaviour:
     write = behaviour.challenges.write
-    return replace(
-        behaviour,
-        challenges=replace(behaviour.challenges, write=lambda denial: write(replace(denial, body=""))),
-    )
+    return changing("challenges", write=lambda denial: write(replace(denial, body="")))(behaviour)
 
 
 def _error_on_missing_token(behaviour: Behaviour) -> Behaviour:
-    def missing(pointer: str | None, scope: str) -> Denial:
-        return behaviour.challenges.invalid(pointer, scope, "authentication is required")
-
-    return replace(behaviour, challenges=replace(behaviour.challenges, missing=missing))
+    invalid = behaviour.challenges.invalid
+    why = "authentication is required"
+    return changing("challenges", missing=lambda pointer, scope: invalid(pointer, scope, why))(behaviour)
 
 
 def _malformed_as_401(behaviour: Behaviour) -> Behaviour:
-    def malformed(pointer: str | None, description: str) -> Denial:
-        return replace(behaviour.challenges.invalid(pointer, "invoices:read", description))
-
-    return replace(behaviour, challenges=replace(behaviour.challenges, malformed=malformed))
+    invalid = behaviour.challenges.invalid
+    malformed = changing("challenges", malformed=lambda pointer, reason: invalid(pointer, "invoices:read", reason))
+    return malformed(behaviour)
 
 
 def _with_held_scopes(behaviour: Behaviour) -> Behaviour:
@@ -153,7 +103,7 @@ def _with_held_scopes(behaviour: Behaviour) -> Behaviour:
         legal = {one for one in held if _SCOPE_TOKEN.fullmatch(one)}
         return insufficient(pointer, needed | legal, held)
 
-    return replace(behaviour, challenges=replace(behaviour.challenges, insufficient=repeating))
+    return changing("challenges", insufficient=repeating)(behaviour)
 
 
 def _own_authorization_server(behaviour: Behaviour) -> Behaviour:
@@ -162,11 +112,7 @@ def _own_authorization_server(behaviour: Behaviour) -> Behaviour:
     def naming_own(settings: LabSettings) -> Mapping[str, Any]:
         return {**metadata(settings), "authorization_servers": [settings.own_issuer]}
 
-    return replace(behaviour, documents=replace(behaviour.documents, resource_metadata=naming_own))
-
-
-def _revisions(*spoken: Revision) -> Change:
-    return lambda behaviour: replace(behaviour, protocol=replace(behaviour.protocol, revisions=spoken))
+    return changing("documents", resource_metadata=naming_own)(behaviour)
 
 
 PUBLIC_TOOL = "whoami"
@@ -174,12 +120,10 @@ PUBLIC_TOOL = "whoami"
 
 
 async def _open_to_strangers(incoming: Incoming) -> bool:
-    if await discovery_is_open(incoming):
-        return True
-    message: Any = await incoming.message() if incoming.method == "POST" else None
-    return isinstance(message, dict) and operations_of(str(message.get("method")), params_of(message)) == (
-        Operation(OperationKind.TOOL, PUBLIC_TOOL, "tools/call"),
-    )
+    message = await incoming.posted()
+    public = (Operation(OperationKind.TOOL, PUBLIC_TOOL, "tools/call"),)
+    asked = operations_of(str(message.get("method")), rpc.params_of(message))
+    return asked == public or await discovery_is_open(incoming)
 
 
 def _required(operation: Operation) -> frozenset[str]:
@@ -196,71 +140,64 @@ def with_schemes(tool: Tool) -> dict[str, Any]:
 
 
 def _telling_in_results(chosen: Callable[[Denial], bool]) -> Change:
-    return lambda b: replace(
-        b,
-        challenges=replace(b.challenges, in_tool_result=chosen),
-        endpoint=replace(b.endpoint, open_to_all=_open_to_strangers),
-        listing=replace(b.listing, described=with_schemes),
-        scopes=replace(b.scopes, required=_required),
+    return all_of(
+        changing("challenges", in_tool_result=chosen),
+        changing("endpoint", open_to_all=_open_to_strangers),
+        changing("listing", described=with_schemes),
+        changing("scopes", required=_required),
     )
 
 
 def _foreign_tasks(status: int) -> Change:
     """Refuse foreign and unknown tasks by an HTTP status."""
-
-    def refuse(_task: Task | None) -> Exception:
-        return HttpRefused(status, "no such task")
-
-    return lambda b: replace(b, tasks=replace(b.tasks, refuse=refuse))
+    return changing("tasks", refuse=lambda _task: HttpRefused(status, "no such task"))
 
 
-def _single_use(behaviour: Behaviour) -> Behaviour:
-    """Let an export be read again once, and a state be used once."""
-    isolation = behaviour.isolation
-    exports = replace(isolation.exports, ended_by_use=True)
-    return replace(
-        behaviour,
-        isolation=replace(isolation, exports=exports),
-        states=replace(behaviour.states, once=True),
-    )
+def _exports_once(behaviour: Behaviour) -> Behaviour:
+    return changing("isolation", exports=replace(behaviour.isolation.exports, ended_by_use=True))(behaviour)
 
-
-_LEGACY = tuple(one for one in Revision if not one.stateless)
 
 PROFILES: Mapping[Profile, Change] = MappingProxyType(
     {
-        Profile.ROOT_METADATA: lambda b: replace(
-            b, documents=replace(b.documents, published_at=_at_the_root, pointer=_root_pointer)
+        Profile.ROOT_METADATA: changing(
+            "documents",
+            published_at=lambda _settings, path: path == WELL_KNOWN,
+            pointer=lambda settings, _incoming: settings.base + WELL_KNOWN,
         ),
-        Profile.ROOT_AND_PATH_METADATA: lambda b: replace(
-            b, documents=replace(b.documents, published_at=_at_root_and_path)
+        Profile.ROOT_AND_PATH_METADATA: changing(
+            "documents",
+            published_at=lambda settings, path: path in (WELL_KNOWN, WELL_KNOWN + settings.resource_path),
         ),
-        Profile.HEADER_ONLY_METADATA: lambda b: replace(
-            b, documents=replace(b.documents, published_at=_elsewhere, pointer=_pointer_elsewhere)
+        Profile.HEADER_ONLY_METADATA: changing(
+            "documents", published_at=lambda _settings, path: path == ELSEWHERE, pointer=pointer_elsewhere
         ),
-        Profile.NO_SESSIONS: lambda b: replace(b, sessions=replace(b.sessions, kept=False)),
-        Profile.NO_STREAM: lambda b: replace(b, sessions=replace(b.sessions, stream=False)),
-        Profile.SSE: lambda b: replace(b, protocol=replace(b.protocol, legacy_answer=as_events)),
-        Profile.HIDDEN_TOOLS: lambda b: replace(b, listing=replace(b.listing, shown=shown_if_allowed)),
-        Profile.HIDDEN_AND_UNKNOWN: _hidden_and_unknown,
-        Profile.PAGINATED: lambda b: replace(b, listing=replace(b.listing, page=2)),
-        Profile.PUBLIC_DISCOVERY: lambda b: replace(b, endpoint=replace(b.endpoint, open_to_all=discovery_is_open)),
-        Profile.SEVERAL_CHALLENGES: lambda b: replace(b, challenges=replace(b.challenges, write=_several_lines)),
-        Profile.LOWER_CASE_SCHEME: lambda b: replace(b, challenges=replace(b.challenges, write=_lower_case)),
-        Profile.TOKEN_PARAMETERS: lambda b: replace(b, challenges=replace(b.challenges, write=_unquoted)),
+        Profile.NO_SESSIONS: changing("sessions", kept=False),
+        Profile.NO_STREAM: changing("sessions", stream=False),
+        Profile.SSE: changing("protocol", legacy_answer=as_events),
+        Profile.HIDDEN_TOOLS: changing("listing", shown=shown_if_allowed),
+        Profile.HIDDEN_AND_UNKNOWN: all_of(
+            changing("listing", shown=shown_if_allowed), changing("scopes", refuse=_as_unknown)
+        ),
+        Profile.PAGINATED: changing("listing", page=2),
+        Profile.PUBLIC_DISCOVERY: changing("endpoint", open_to_all=discovery_is_open),
+        Profile.SEVERAL_CHALLENGES: changing("challenges", write=_several_lines),
+        Profile.LOWER_CASE_SCHEME: changing(
+            "challenges", write=lambda denial: respond(denial, (bearer_challenge(denial, "bearer"),))
+        ),
+        Profile.TOKEN_PARAMETERS: changing("challenges", write=_unquoted),
         Profile.ERROR_ON_MISSING_TOKEN: _error_on_missing_token,
         Profile.EMPTY_REFUSALS: _empty,
         Profile.MALFORMED_401: _malformed_as_401,
         Profile.HELD_SCOPES: _with_held_scopes,
-        Profile.FOREIGN_SESSION_403: lambda b: replace(b, sessions=replace(b.sessions, foreign=403)),
-        Profile.LEGACY_ONLY: _revisions(*_LEGACY),
-        Profile.MODERN_ONLY: _revisions(Revision.R2026_07_28),
+        Profile.FOREIGN_SESSION_403: changing("sessions", foreign=403),
+        Profile.LEGACY_ONLY: speaking(*(one for one in Revision if not one.stateless)),
+        Profile.MODERN_ONLY: speaking(Revision.R2026_07_28),
         Profile.OWN_AS: _own_authorization_server,
-        Profile.SLASH_REDIRECT: lambda b: replace(b, endpoint=replace(b.endpoint, intercept=_redirect_slash)),
-        Profile.NO_TASKS: lambda b: replace(b, tasks=replace(b.tasks, offered=False)),
+        Profile.SLASH_REDIRECT: changing("endpoint", intercept=_redirect_slash),
+        Profile.NO_TASKS: changing("tasks", offered=False),
         Profile.FOREIGN_HANDLES_403: _foreign_tasks(403),
         Profile.FOREIGN_HANDLES_404: _foreign_tasks(404),
-        Profile.SINGLE_USE: _single_use,
+        Profile.SINGLE_USE: all_of(_exports_once, changing("states", once=True)),
         Profile.TOOL_CHALLENGE: _telling_in_results(lambda _denial: True),
         Profile.EITHER_CHALLENGE: _telling_in_results(lambda denial: denial.get("error") is None),
     }

@@ -14,40 +14,11 @@ from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.refusal import RpcRefused
 from mcp_auth_contract_lab.streams import EventStream
 
-__all__ = ["META_VERSION", "SOUND", "Protocol", "as_events", "check_mirrored_headers", "is_modern", "meta_of"]
-
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 
 _MODERN_METHODS = frozenset({"server/discover", "subscriptions/listen"})
 _NAMES: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-
-
-@dataclass(frozen=True, slots=True)
-class Protocol:
-    """Steps: the revisions, how a 2025-era answer is sent, what headers must mirror, what may be cached.
-
-    `asked` returns the method and the parameters that a request is authorized for, `spelt` the method it runs.
-    """
-
-    revisions: tuple[Revision, ...]
-    legacy_answer: Callable[[Sequence[Mapping[str, Any]], bool, Mapping[str, str]], Response]
-    version_known: Callable[[str, Sequence[Revision]], bool]
-    mirrored: Callable[[Incoming, Mapping[str, Any]], None]
-    version_mirrored: Callable[[str, str], bool]
-    asked: Callable[[Incoming, Mapping[str, Any]], tuple[str, Mapping[str, Any]]]
-    spelt: Callable[[str], str]
-    cache_scope: str = "private"
-
-    @property
-    def legacy(self) -> tuple[Revision, ...]:
-        """The revisions spoken that have `initialize`."""
-        return tuple(one for one in self.revisions if not one.stateless)
-
-    @property
-    def modern(self) -> tuple[Revision, ...]:
-        """The revisions spoken in which each POST stands alone."""
-        return tuple(one for one in self.revisions if one.stateless)
 
 
 def meta_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -56,7 +27,7 @@ def meta_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
     return meta if isinstance(meta, dict) else {}
 
 
-def is_modern(incoming: Incoming, message: object, protocol: Protocol) -> bool:
+def is_modern(incoming: Incoming, message: object, protocol: "Protocol") -> bool:
     """Whether a message is to be read as 2026-07-28, by what it says of itself."""
     if not protocol.legacy or not protocol.modern:
         return not protocol.legacy
@@ -80,11 +51,6 @@ def as_events(messages: Sequence[Mapping[str, Any]], _batch: bool, headers: Mapp
     note = {"level": "info", "logger": "lab", "data": "working"}
     notification = {"jsonrpc": "2.0", "method": "notifications/message", "params": note}
     return EventStream((notification, *messages), headers)
-
-
-def version_spoken(version: str, revisions: Sequence[Revision]) -> bool:
-    """The version is one of those that the server speaks."""
-    return version in revisions
 
 
 def _mismatch(header: str) -> RpcRefused:
@@ -122,12 +88,28 @@ def as_written(_incoming: Incoming, message: Mapping[str, Any]) -> tuple[str, Ma
     return message["method"], rpc.params_of(message)
 
 
-SOUND = Protocol(
-    revisions=tuple(Revision),
-    legacy_answer=as_json,
-    version_known=version_spoken,
-    mirrored=check_mirrored_headers,
-    version_mirrored=operator.eq,
-    asked=as_written,
-    spelt=str,
-)
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """Steps: the revisions, how a 2025-era answer is sent, what headers must mirror, what may be cached.
+
+    `asked` returns the method and the parameters that a request is authorized for, `spelt` the method it runs.
+    """
+
+    revisions: tuple[Revision, ...] = tuple(Revision)
+    legacy_answer: Callable[[Sequence[Mapping[str, Any]], bool, Mapping[str, str]], Response] = as_json
+    version_known: Callable[[str, Sequence[Revision]], bool] = lambda version, revisions: version in revisions
+    mirrored: Callable[[Incoming, Mapping[str, Any]], None] = check_mirrored_headers
+    version_mirrored: Callable[[str, str], bool] = operator.eq
+    asked: Callable[[Incoming, Mapping[str, Any]], tuple[str, Mapping[str, Any]]] = as_written
+    spelt: Callable[[str], str] = str
+    cache_scope: str = "private"
+
+    @property
+    def legacy(self) -> tuple[Revision, ...]:
+        """The revisions spoken that have `initialize`."""
+        return tuple(one for one in self.revisions if not one.stateless)
+
+    @property
+    def modern(self) -> tuple[Revision, ...]:
+        """The revisions spoken in which each POST stands alone."""
+        return tuple(one for one in self.revisions if one.stateless)

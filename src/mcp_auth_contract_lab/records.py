@@ -5,15 +5,12 @@ import hmac
 import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from mcp_auth_contract_lab.exports import SOUND as SOUND_EXPORTS
 from mcp_auth_contract_lab.exports import ExportRules, Exports
 from mcp_auth_contract_lab.principal import Principal
-
-__all__ = ["SOUND", "Invoice", "Isolation", "Ledger", "Way", "first_invoices"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +39,6 @@ class Way(StrEnum):
     COMPLETION = "completion/complete"
 
 
-@dataclass(frozen=True, slots=True)
-class Isolation:
-    """Steps: who may see a record on which way, what page tokens and keys are bound to, what is kept and logged.
-
-    `listing` says whose list goes on where a page token was handed to somebody, `cached` the key under which an invoice
-    found by its id is kept (None: it is not), `unknown` what happens for an id that nothing has, `told` whether a
-    caller is told of a change that was made, `repeated` the key under which a write is remembered (None: it is not),
-    `audited` whether a read is logged, `exports` what is done with kept exports.
-    """
-
-    visible: Callable[[Principal, Invoice, Way], bool]
-    page_owner: Callable[[Principal], str]
-    listing: Callable[[Principal, Principal | None], Principal]
-    cached: Callable[[Principal, str, Way], object]
-    unknown: Callable[[str], None]
-    told: Callable[[Principal, Invoice], bool]
-    repeated: Callable[[Principal, str], object]
-    audited: Callable[[Principal, Invoice], bool]
-    exports: ExportRules = SOUND_EXPORTS
-
-
 def is_owner(principal: Principal, invoice: Invoice) -> bool:
     """The owner, in the tenant that the token names."""
     return invoice.owner == principal.subject and invoice.tenant == principal.tenant
@@ -74,49 +50,25 @@ def owner_and_readers(principal: Principal, invoice: Invoice, way: Way) -> bool:
     return reads or is_owner(principal, invoice)
 
 
-def whole_principal(principal: Principal) -> str:
-    """A page token belongs to subject, tenant and client."""
-    return "\n".join(principal.key)
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """Steps: who may see a record on which way, what page tokens and keys are bound to, what is kept and logged.
 
+    `listing` says whose list goes on where a page token was handed to another, `cached` the key under which an invoice
+    found by its id is kept (None: it is not), `unknown` what happens for an id that nothing has, `told` whether a
+    caller is told of a change that was made, `repeated` the key under which a write is remembered (None: it is not),
+    `audited` whether a read is logged, `exports` what is done with kept exports.
+    """
 
-def as_the_caller(caller: Principal, _handed_to: Principal | None) -> Principal:
-    """A page shows what its caller may see, whoever was handed the page token."""
-    return caller
-
-
-def not_kept(_principal: Principal, _what: str, _way: Way) -> None:
-    """Nothing that was found is kept."""
-
-
-def nothing_happens(_invoice_id: str) -> None:
-    """An id that nothing has is no trouble."""
-
-
-def everyone_told(_principal: Principal, _invoice: Invoice) -> bool:
-    """Whoever changes a record is told so."""
-    return True
-
-
-def own_key(principal: Principal, key: str) -> object:
-    """An idempotency key belongs to its caller."""
-    return (principal.key, key)
-
-
-def if_foreign(principal: Principal, invoice: Invoice) -> bool:
-    """Whoever reads what somebody else owns is logged."""
-    return not is_owner(principal, invoice)
-
-
-SOUND = Isolation(
-    visible=owner_and_readers,
-    page_owner=whole_principal,
-    listing=as_the_caller,
-    cached=not_kept,
-    unknown=nothing_happens,
-    told=everyone_told,
-    repeated=own_key,
-    audited=if_foreign,
-)
+    visible: Callable[[Principal, Invoice, Way], bool] = owner_and_readers
+    page_owner: Callable[[Principal], str] = lambda principal: "\n".join(principal.key)
+    listing: Callable[[Principal, Principal | None], Principal] = lambda caller, _handed_to: caller
+    cached: Callable[[Principal, str, Way], object] = lambda _principal, _what, _way: None
+    unknown: Callable[[str], None] = lambda _invoice_id: None
+    told: Callable[[Principal, Invoice], bool] = lambda _principal, _invoice: True
+    repeated: Callable[[Principal, str], object] = lambda principal, key: (principal.key, key)
+    audited: Callable[[Principal, Invoice], bool] = lambda principal, invoice: not is_owner(principal, invoice)
+    exports: ExportRules = field(default_factory=ExportRules)
 
 
 def first_invoices() -> tuple[Invoice, ...]:

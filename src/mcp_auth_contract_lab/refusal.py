@@ -4,20 +4,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = [
-    "BodyTooLarge",
-    "HttpRefused",
-    "InsufficientScope",
-    "IntrospectionTrouble",
-    "IntrospectionUnavailable",
-    "InvalidToken",
-    "KeysUnavailable",
-    "MalformedRequest",
-    "NoCredentials",
-    "Refusal",
-    "RpcRefused",
-]
-
 
 class Refusal(Exception):
     """Base of them all."""
@@ -53,7 +39,7 @@ class KeysUnavailable(Refusal):
     """The authorization server's keys cannot be had, so the token cannot be judged."""
 
 
-class IntrospectionTrouble(StrEnum):
+class IntrospectionFailure(StrEnum):
     """Why an introspection brought no verdict: another status than 200, no answer, or none that is JSON."""
 
     STATUS = "status"
@@ -65,7 +51,7 @@ class IntrospectionTrouble(StrEnum):
 class IntrospectionUnavailable(Refusal):
     """The authorization server does not say what the token is worth, so it cannot be judged."""
 
-    trouble: IntrospectionTrouble
+    failure: IntrospectionFailure
 
 
 @dataclass(eq=False)

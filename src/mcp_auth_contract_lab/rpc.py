@@ -5,22 +5,6 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
-__all__ = [
-    "HEADER_MISMATCH",
-    "INVALID_PARAMS",
-    "INVALID_REQUEST",
-    "METHOD_NOT_FOUND",
-    "PARSE_ERROR",
-    "RESOURCE_NOT_FOUND",
-    "UNSUPPORTED_VERSION",
-    "error_message",
-    "is_request_id",
-    "is_response",
-    "params_of",
-    "result_message",
-    "rpc_response",
-]
-
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601

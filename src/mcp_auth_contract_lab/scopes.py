@@ -10,8 +10,6 @@ from mcp_auth_contract_lab.refusal import InsufficientScope
 from mcp_auth_contract_lab.settings import LabSettings
 from mcp_auth_contract_lab.tools import EXPORT, READ, TOOLS, WRITE
 
-__all__ = ["ADMIN", "BASIC_SCOPE", "SCOPES_SUPPORTED", "SOUND", "Operation", "Scopes", "authorize", "operations_of"]
-
 SCOPES_SUPPORTED = (READ, WRITE, EXPORT)
 BASIC_SCOPE = READ
 ADMIN = "invoices:admin"
@@ -27,22 +25,6 @@ class Operation:
     kind: OperationKind
     name: str
     by: str
-
-
-@dataclass(frozen=True, slots=True)
-class Scopes:
-    """Steps: what a token grants, what an operation needs, and whether the one covers the other.
-
-    `implied` adds the scopes that granted ones contain, `refuse` makes the refusal of a weak token (the operations, the
-    scopes needed and held), `batched` picks the elements of a batch that are looked at.
-    """
-
-    granted: Callable[[Mapping[str, Any], LabSettings], frozenset[str]]
-    required: Callable[[Operation], frozenset[str]]
-    covers: Callable[[frozenset[str], frozenset[str]], bool]
-    implied: Callable[[frozenset[str]], frozenset[str]]
-    refuse: Callable[[Sequence[Operation], frozenset[str], frozenset[str]], Exception]
-    batched: Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]]
 
 
 def granted_scopes(claims: Mapping[str, Any], settings: LabSettings) -> frozenset[str]:
@@ -78,19 +60,20 @@ def insufficient(_operations: Sequence[Operation], needed: frozenset[str], held:
     return InsufficientScope(needed, held)
 
 
-def each_of(messages: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Every element of a batch is looked at."""
-    return messages
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """Steps: what a token grants, what an operation needs, and whether the one covers the other.
 
+    `implied` adds the scopes that granted ones contain, `refuse` makes the refusal of a weak token (the operations, the
+    scopes needed and held), `batched` picks the elements of a batch that are looked at.
+    """
 
-SOUND = Scopes(
-    granted=granted_scopes,
-    required=required_scopes,
-    covers=all_held,
-    implied=with_implied,
-    refuse=insufficient,
-    batched=each_of,
-)
+    granted: Callable[[Mapping[str, Any], LabSettings], frozenset[str]] = granted_scopes
+    required: Callable[[Operation], frozenset[str]] = required_scopes
+    covers: Callable[[frozenset[str], frozenset[str]], bool] = all_held
+    implied: Callable[[frozenset[str]], frozenset[str]] = with_implied
+    refuse: Callable[[Sequence[Operation], frozenset[str], frozenset[str]], Exception] = insufficient
+    batched: Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]] = lambda messages: messages
 
 
 def operations_of(method: str, params: Mapping[str, Any]) -> tuple[Operation, ...]:

@@ -14,8 +14,6 @@ from mcp_auth_contract_lab.fault import Fault
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.settings import ClaimNames, LabSettings
 
-__all__ = ["run_lab", "settings_from"]
-
 _HOST = "127.0.0.1"
 
 

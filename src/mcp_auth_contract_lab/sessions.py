@@ -13,8 +13,6 @@ from mcp_auth_contract_lab.principal import ANONYMOUS, Principal
 from mcp_auth_contract_lab.refusal import HttpRefused
 from mcp_auth_contract_lab.streams import PRIMING, event
 
-__all__ = ["SOUND", "Listener", "News", "Session", "SessionRules", "Sessions"]
-
 _MOST_SESSIONS = 10_000
 _MOST_NEWS = 20
 
@@ -52,6 +50,11 @@ class Session:
     listeners: list[Listener] = field(default_factory=list)
 
 
+def owner_alone(session: Session, principal: Principal) -> bool:
+    """Only the same subject, tenant and client use a session; the token may be a newer one."""
+    return session.owner.key == principal.key
+
+
 @dataclass(frozen=True, slots=True)
 class SessionRules:
     """Steps: how ids are made, who may use a session, and as whom a request in it acts.
@@ -64,70 +67,20 @@ class SessionRules:
     is not known; an ended session stays unless it is `forgotten`.
     """
 
-    new_id: Callable[[int], str]
-    usable_by: Callable[[Session, Principal], bool]
-    acting: Callable[[Session, Principal], Principal]
-    audience: Callable[[Session, Sequence[Session]], Iterable[Session]]
-    log: Callable[[Session, Sequence[Session]], Iterable[News]]
-    readable: Callable[[Principal, News], bool]
-    forgotten: Callable[[Session], bool]
-    adopted: Callable[[str, Principal], Session | None]
+    # 192 bits from the secure generator, in visible ASCII.
+    new_id: Callable[[int], str] = lambda _count: secrets.token_urlsafe(24)
+    usable_by: Callable[[Session, Principal], bool] = owner_alone
+    acting: Callable[[Session, Principal], Principal] = lambda _session, principal: principal
+    audience: Callable[[Session, Sequence[Session]], Iterable[Session]] = lambda session, _live: (session,)
+    log: Callable[[Session, Sequence[Session]], Iterable[News]] = lambda session, _live: session.news
+    # A message is read by tokens that could have asked for it.
+    readable: Callable[[Principal, News], bool] = lambda principal, news: news.needed <= principal.scopes
+    forgotten: Callable[[Session], bool] = lambda _session: True
+    adopted: Callable[[str, Principal], Session | None] = lambda _ident, _principal: None
     kept: bool = True
     stream: bool = True
     foreign: int = 404
     missing: int = 400
-
-
-def random_id(_count: int) -> str:
-    """192 bits from the secure generator, in visible ASCII."""
-    return secrets.token_urlsafe(24)
-
-
-def owner_alone(session: Session, principal: Principal) -> bool:
-    """Only the same subject, tenant and client use a session; the token may be a newer one."""
-    return session.owner.key == principal.key
-
-
-def as_the_token_says(_session: Session, principal: Principal) -> Principal:
-    """A request acts as its own token says, whoever opened the session."""
-    return principal
-
-
-def itself(session: Session, _live: Sequence[Session]) -> Iterable[Session]:
-    """A message goes to the streams of its own session."""
-    return (session,)
-
-
-def own_log(session: Session, _live: Sequence[Session]) -> Iterable[News]:
-    """A stream is resumed from its own session's messages."""
-    return tuple(session.news)
-
-
-def scopes_suffice(principal: Principal, news: News) -> bool:
-    """A message is read by tokens that could have asked for it."""
-    return news.needed <= principal.scopes
-
-
-def forgotten_when_ended(_session: Session) -> bool:
-    """An ended session is gone."""
-    return True
-
-
-def unknown_stays_unknown(_ident: str, _principal: Principal) -> Session | None:
-    """An id that was never handed out is no session."""
-    return None
-
-
-SOUND = SessionRules(
-    new_id=random_id,
-    usable_by=owner_alone,
-    acting=as_the_token_says,
-    audience=itself,
-    log=own_log,
-    readable=scopes_suffice,
-    forgotten=forgotten_when_ended,
-    adopted=unknown_stays_unknown,
-)
 
 
 class Sessions:

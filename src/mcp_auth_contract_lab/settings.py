@@ -12,8 +12,6 @@ from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract_lab.fault import Fault
 from mcp_auth_contract_lab.profile import Profile
 
-__all__ = ["AUTHORIZATION_SERVER", "ENDPOINT", "ClaimNames", "LabSettings"]
-
 ENDPOINT = "/mcp"
 AUTHORIZATION_SERVER = "/as"
 

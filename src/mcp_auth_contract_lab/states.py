@@ -12,9 +12,12 @@ from typing import Any
 
 from mcp_auth_contract_lab.principal import Principal
 
-__all__ = ["SOUND", "StateRules", "States"]
-
 _GOOD_FOR_S = 300
+
+
+def same_seal(given: str | None, right: str) -> bool:
+    """The seal is there, and is right."""
+    return given is not None and hmac.compare_digest(given.encode(), right.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,47 +29,19 @@ class StateRules:
     (the caller, or who it was given to). `once` forbids to use a state twice.
     """
 
-    sealed: Callable[[Mapping[str, Any]], object]
-    verified: Callable[[str | None, str], bool]
-    serves: Callable[[Principal, Principal], bool]
-    names: Callable[[str, Mapping[str, Any]], object]
-    acting: Callable[[Principal, Principal], Principal]
+    sealed: Callable[[Mapping[str, Any]], object] = lambda payload: payload
+    verified: Callable[[str | None, str], bool] = same_seal
+    serves: Callable[[Principal, Principal], bool] = Principal.same
+    names: Callable[[str, Mapping[str, Any]], object] = lambda tool, arguments: [tool, arguments]
+    acting: Callable[[Principal, Principal], Principal] = lambda caller, _given_to: caller
     once: bool = False
-
-
-def everything(payload: Mapping[str, Any]) -> object:
-    """The seal covers the whole payload."""
-    return payload
-
-
-def same_seal(given: str | None, right: str) -> bool:
-    """The seal is there, and is right."""
-    return given is not None and hmac.compare_digest(given.encode(), right.encode())
-
-
-def the_same(caller: Principal, given_to: Principal) -> bool:
-    """A state serves the subject, tenant and client that it was given to."""
-    return caller.key == given_to.key
-
-
-def tool_and_arguments(tool: str, arguments: Mapping[str, Any]) -> object:
-    """A state is for one tool with its arguments."""
-    return [tool, arguments]
-
-
-def the_caller(caller: Principal, _given_to: Principal) -> Principal:
-    """Whoever calls acts."""
-    return caller
-
-
-SOUND = StateRules(sealed=everything, verified=same_seal, serves=the_same, names=tool_and_arguments, acting=the_caller)
 
 
 @dataclass(slots=True)
 class States:
     """The states that one server gives out; it keeps none of them, but the ones used where each is good once."""
 
-    rules: StateRules = SOUND
+    rules: StateRules = field(default_factory=StateRules)
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     _used: set[str] = field(default_factory=set)
 

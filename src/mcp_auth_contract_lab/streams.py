@@ -9,8 +9,6 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-__all__ = ["PRIMING", "EventStream", "OpenStream", "event"]
-
 _LONGEST_STREAM_S = 3600.0
 
 PRIMING = "0"

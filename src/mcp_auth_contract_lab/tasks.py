@@ -11,8 +11,6 @@ from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import RpcRefused
 
-__all__ = ["CORE_TASKS", "EXTENSION", "SOUND", "TASK_TOOLS", "Task", "TaskRules", "Tasks", "Use"]
-
 EXTENSION = "io.modelcontextprotocol/tasks"
 CORE_TASKS: Mapping[str, Any] = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
 TASK_TOOLS = frozenset({"get_invoice"})
@@ -61,20 +59,6 @@ class Task:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRules:
-    """Steps: whether there are tasks, whom one serves in each use, what it is called, and how a foreign one is refused.
-
-    `cancelled_first` is the mistake to cancel before it is asked whose the task is.
-    """
-
-    offered: bool
-    serves: Callable[[Principal, Task, Use], bool]
-    refuse: Callable[[Task | None], Exception]
-    named: Callable[[int], str]
-    cancelled_first: bool = False
-
-
 def its_owner(caller: Principal, task: Task, _use: Use) -> bool:
     """A task serves the subject, tenant and client that started it."""
     return caller.key == task.owner.key
@@ -85,19 +69,25 @@ def not_found(_task: Task | None) -> Exception:
     return RpcRefused(rpc.INVALID_PARAMS, "task not found")
 
 
-def random_name(_number: int) -> str:
-    """The id of a task is a random text."""
-    return secrets.token_hex(16)
+@dataclass(frozen=True, slots=True)
+class TaskRules:
+    """Steps: whether there are tasks, whom one serves in each use, what it is called, and how a foreign one is refused.
 
+    `cancelled_first` is the mistake to cancel before it is asked whose the task is.
+    """
 
-SOUND = TaskRules(offered=True, serves=its_owner, refuse=not_found, named=random_name)
+    offered: bool = True
+    serves: Callable[[Principal, Task, Use], bool] = its_owner
+    refuse: Callable[[Task | None], Exception] = not_found
+    named: Callable[[int], str] = lambda _number: secrets.token_hex(16)
+    cancelled_first: bool = False
 
 
 @dataclass(slots=True)
 class Tasks:
     """The tasks of one server."""
 
-    rules: TaskRules = SOUND
+    rules: TaskRules = field(default_factory=TaskRules)
     _kept: dict[str, Task] = field(default_factory=dict)
 
     def start(self, owner: Principal, run: Callable[[], Mapping[str, Any]], *, core: bool) -> dict[str, Any]:

@@ -1,15 +1,12 @@
 """The eight tools: what they are called with, which scopes they need, what they answer."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.records import Invoice, Ledger, Way
-
-__all__ = ["EXPORT", "READ", "TOOLS", "WRITE", "Tool", "call_tool", "invoice_json", "tool_error"]
 
 READ = "invoices:read"
 WRITE = "invoices:write"
@@ -27,7 +24,7 @@ class Tool:
     scopes: frozenset[str]
     run: Callable[[Ledger, Principal, Mapping[str, Any]], dict[str, Any]]
     arguments: Mapping[str, str]
-    optional: frozenset[str] = frozenset()
+    optional: Set[str] = frozenset()
     read_only: bool = True
 
     def describe(self) -> dict[str, Any]:
@@ -66,13 +63,7 @@ def _has_type(value: object, kind: str) -> bool:
 
 def invoice_json(invoice: Invoice) -> dict[str, Any]:
     """Return an invoice as clients see it."""
-    return {
-        "invoice_id": invoice.invoice_id,
-        "owner": invoice.owner,
-        "tenant": invoice.tenant,
-        "amount": invoice.amount,
-        "note": invoice.note,
-    }
+    return {name: getattr(invoice, name) for name in ("invoice_id", "owner", "tenant", "amount", "note")}
 
 
 def _result(structured: dict[str, Any], text: str | None = None) -> dict[str, Any]:
@@ -88,12 +79,27 @@ def tool_error(text: str) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
-def _get(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    found = ledger.find(principal, arguments["invoice_id"], Way.GET)
-    return _result(invoice_json(found)) if found else tool_error("not found")
+TOOLS: dict[str, Tool] = {}
+"""The tools by name."""
+
+_ID = {"invoice_id": "string"}
+_Run: TypeAlias = Callable[[Ledger, Principal, Mapping[str, Any]], dict[str, Any]]
 
 
-def _list(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _tool(scopes: set[str], arguments: Mapping[str, str], **more: Any) -> Callable[[_Run], _Run]:
+    """Make a tool of the decorated function, by its name and docstring."""
+
+    def register(run: _Run) -> _Run:
+        summary = (run.__doc__ or "").rstrip(".")
+        TOOLS[run.__name__] = Tool(run.__name__, summary, frozenset(scopes), run, arguments, **more)
+        return run
+
+    return register
+
+
+@_tool({READ}, {"cursor": "string"}, optional={"cursor"})
+def list_invoices(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """List your invoices."""
     start = ledger.page_offset(principal, Way.LIST, arguments.get("cursor"))
     if start is None:
         return tool_error("the cursor is not valid")
@@ -105,14 +111,31 @@ def _list(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) ->
     return _result(listed)
 
 
-def _search(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@_tool({READ}, _ID)
+def get_invoice(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Read one of your invoices."""
+    found = ledger.find(principal, arguments["invoice_id"], Way.GET)
+    return _result(invoice_json(found)) if found else tool_error("not found")
+
+
+@_tool({READ}, {"query": "string"})
+def search_invoices(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Search your invoices."""
     query = arguments["query"].lower()
     invoices = ledger.visible(principal, Way.SEARCH)
     hits = [one for one in invoices if query in f"{one.invoice_id} {one.note}".lower()]
     return _result({"invoices": [invoice_json(one) for one in hits]})
 
 
-def _export(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@_tool({READ}, {})
+def whoami(_ledger: Ledger, principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Say whom the token stands for."""
+    return _result({"subject": principal.subject, "tenant": principal.tenant, "scopes": sorted(principal.scopes)})
+
+
+@_tool({EXPORT}, {"export_id": "string"}, optional={"export_id"})
+def export_invoices(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Export your invoices as CSV, or read an export again by its id."""
     if "export_id" in arguments:
         kept = ledger.exports.find(principal, arguments["export_id"])
         return tool_error("not found") if kept is None else _result({"csv": kept}, kept)
@@ -121,70 +144,26 @@ def _export(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) 
     return _result({"csv": text, "export_id": ledger.exports.keep(principal, text)}, text)
 
 
-def _update(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@_tool(
+    {WRITE}, {**_ID, "amount": "integer", "idempotency_key": "string"}, optional={"idempotency_key"}, read_only=False
+)
+def update_invoice(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Change the amount of one of your invoices."""
     changed = ledger.update(principal, arguments["invoice_id"], arguments["amount"], arguments.get("idempotency_key"))
     return _result(invoice_json(changed)) if changed else tool_error("not found")
 
 
-def _whoami(_ledger: Ledger, principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return _result({"subject": principal.subject, "tenant": principal.tenant, "scopes": sorted(principal.scopes)})
-
-
-def _approve(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@_tool({READ, WRITE}, _ID, read_only=False)
+def approve_invoice(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Read one of your invoices and approve it."""
     found = ledger.find(principal, arguments["invoice_id"], Way.UPDATE)
     return _result({**invoice_json(found), "approved": True}) if found else tool_error("not found")
 
 
-def _currencies(_ledger: Ledger, _principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+@_tool(set(), {})
+def list_currencies(_ledger: Ledger, _principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """List the currencies of invoices."""
     return _result({"currencies": ["CHF", "EUR", "USD"]})
-
-
-_READ, _ID = frozenset({READ}), {"invoice_id": "string"}
-
-TOOLS: Mapping[str, Tool] = MappingProxyType(
-    {
-        tool.name: tool
-        for tool in (
-            Tool(
-                "list_invoices",
-                "List your invoices",
-                _READ,
-                _list,
-                {"cursor": "string"},
-                frozenset({"cursor"}),
-            ),
-            Tool("get_invoice", "Read one of your invoices", _READ, _get, _ID),
-            Tool("search_invoices", "Search your invoices", _READ, _search, {"query": "string"}),
-            Tool("whoami", "Say whom the token stands for", _READ, _whoami, {}),
-            Tool(
-                "export_invoices",
-                "Export your invoices as CSV, or read an export again by its id",
-                frozenset({EXPORT}),
-                _export,
-                {"export_id": "string"},
-                frozenset({"export_id"}),
-            ),
-            Tool(
-                "update_invoice",
-                "Change the amount of one of your invoices",
-                frozenset({WRITE}),
-                _update,
-                {**_ID, "amount": "integer", "idempotency_key": "string"},
-                frozenset({"idempotency_key"}),
-                read_only=False,
-            ),
-            Tool(
-                "approve_invoice",
-                "Read one of your invoices and approve it",
-                frozenset({READ, WRITE}),
-                _approve,
-                _ID,
-                read_only=False,
-            ),
-            Tool("list_currencies", "List the currencies of invoices", frozenset(), _currencies, {}),
-        )
-    }
-)
 
 
 def call_tool(tool: Tool, ledger: Ledger, principal: Principal, arguments: object) -> dict[str, Any]:

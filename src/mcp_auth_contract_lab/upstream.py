@@ -12,17 +12,8 @@ from mcp_auth_contract_lab.incoming import Incoming
 if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
 
-__all__ = ["SOUND", "Upstream", "tell_upstream"]
-
 _TOOL = "export_invoices"
 _OWN_CREDENTIAL = "the-credential-of-the-lab"
-
-
-@dataclass(frozen=True, slots=True)
-class Upstream:
-    """Steps: the header fields of a request to the upstream, made on behalf of one from a client."""
-
-    headers: Callable[[Incoming], Mapping[str, str]]
 
 
 def own_credential(_incoming: Incoming) -> Mapping[str, str]:
@@ -30,7 +21,11 @@ def own_credential(_incoming: Incoming) -> Mapping[str, str]:
     return {"Authorization": f"Bearer {_OWN_CREDENTIAL}"}
 
 
-SOUND = Upstream(headers=own_credential)
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """Steps: the header fields of a request to the upstream, made on behalf of one from a client."""
+
+    headers: Callable[[Incoming], Mapping[str, str]] = own_credential
 
 
 async def tell_upstream(lab: "Lab", incoming: Incoming, message: Any) -> None:

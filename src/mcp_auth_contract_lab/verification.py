@@ -14,18 +14,6 @@ from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.settings import LabSettings
 
-__all__ = [
-    "SOUND",
-    "Claims",
-    "Header",
-    "Trust",
-    "Verification",
-    "is_numeric_date",
-    "is_text",
-    "principal_named",
-    "verify",
-]
-
 _END_OF_TIME = 253_402_300_799
 """The last second of the year 9999, which fits in a float."""
 
@@ -42,41 +30,11 @@ class Trust:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """The steps in the order in which they run. Each raises InvalidToken, or says nothing."""
-
-    decrypt: Callable[[str, Trust], str]
-    parse: Callable[[str], CompactJws]
-    algorithm: Callable[[Header, Trust], None]
-    critical: Callable[[Header, Trust], None]
-    kind: Callable[[Header, Trust], None]
-    keys: Callable[[CompactJws, Trust], Awaitable[Sequence[PyJWK]]]
-    signature: Callable[[CompactJws, Sequence[PyJWK]], None]
-    claims: Callable[[bytes], Claims]
-    issuer: Callable[[Claims, Trust], None]
-    audience: Callable[[Claims, Trust], None]
-    expiry: Callable[[Claims, Trust], None]
-    not_before: Callable[[Claims, Trust], None]
-    subject: Callable[[Claims, Trust], str]
-    tenant: Callable[[Claims, Trust], str]
-
-
-def is_text(value: object) -> bool:
-    """Whether a claim holds text that names something."""
-    return isinstance(value, str) and bool(value.strip())
-
-
 def is_numeric_date(value: object) -> bool:
     """Whether a claim is a NumericDate (RFC 7519 §2): a finite number, and no boolean."""
     if isinstance(value, bool):
         return False
     return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
-
-
-def nothing_decrypted(token: str, _trust: Trust) -> str:
-    """This server reads no encrypted tokens: what is no JWS is malformed (RFC 7519 §7.2)."""
-    return token
 
 
 def algorithm_allowed(header: Header, trust: Trust) -> None:
@@ -147,38 +105,45 @@ def already_valid(claims: Claims, trust: Trust) -> None:
         raise InvalidToken("the token is not valid yet")
 
 
+def _name_in(claims: Claims, claim: str, refusal: str) -> str:
+    name = claims.get(claim)
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidToken(refusal)
+    return name
+
+
 def subject_named(claims: Claims, trust: Trust) -> str:
     """The subject is a non-empty string (RFC 9068 §2.2)."""
-    subject = claims.get(trust.settings.claims.subject)
-    if not isinstance(subject, str) or not is_text(subject):
-        raise InvalidToken("the token names no subject")
-    return subject
+    return _name_in(claims, trust.settings.claims.subject, "the token names no subject")
 
 
 def tenant_named(claims: Claims, trust: Trust) -> str:
     """The tenant is a non-empty string."""
-    tenant = claims.get(trust.settings.claims.tenant)
-    if not isinstance(tenant, str) or not is_text(tenant):
-        raise InvalidToken("the token names no tenant")
-    return tenant
+    return _name_in(claims, trust.settings.claims.tenant, "the token names no tenant")
 
 
-SOUND = Verification(
-    decrypt=nothing_decrypted,
-    parse=parse_compact,
-    algorithm=algorithm_allowed,
-    critical=nothing_critical,
-    kind=kind_accepted,
-    keys=published_keys,
-    signature=signature_verified,
-    claims=object_of,
-    issuer=issuer_identical,
-    audience=audience_named,
-    expiry=not_expired,
-    not_before=already_valid,
-    subject=subject_named,
-    tenant=tenant_named,
-)
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The steps in the order in which they run. Each raises InvalidToken, or says nothing."""
+
+    # This server reads no encrypted tokens: what is no JWS is malformed (RFC 7519 §7.2).
+    decrypt: Callable[[str, Trust], str] = lambda token, _trust: token
+    parse: Callable[[str], CompactJws] = parse_compact
+    algorithm: Callable[[Header, Trust], None] = algorithm_allowed
+    critical: Callable[[Header, Trust], None] = nothing_critical
+    kind: Callable[[Header, Trust], None] = kind_accepted
+    keys: Callable[[CompactJws, Trust], Awaitable[Sequence[PyJWK]]] = published_keys
+    signature: Callable[[CompactJws, Sequence[PyJWK]], None] = signature_verified
+    claims: Callable[[bytes], Claims] = object_of
+    issuer: Callable[[Claims, Trust], None] = issuer_identical
+    audience: Callable[[Claims, Trust], None] = audience_named
+    expiry: Callable[[Claims, Trust], None] = not_expired
+    not_before: Callable[[Claims, Trust], None] = already_valid
+    subject: Callable[[Claims, Trust], str] = subject_named
+    tenant: Callable[[Claims, Trust], str] = tenant_named
+
+
+SOUND = Verification()
 
 
 async def verify(

@@ -19,9 +19,9 @@ from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.fault import Fault
 from mcp_auth_contract_lab.faults import FAULTS
-from mcp_auth_contract_lab.faults.identity import verified, vouched
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
+from mcp_auth_contract_lab.steps import verified, vouched
 
 RUNS = 5
 STATELESS, STATEFUL = "isolation-callers-at-once-apart", "isolation-callers-at-once-apart-stateful"

@@ -9,13 +9,12 @@ from tests.unit.lab.conftest import MODERN, Client, Keys, MakeLab
 
 from mcp_auth_contract.checks.handles.tampering import alterations
 from mcp_auth_contract_lab.exports import Exports
-from mcp_auth_contract_lab.faults.handles import FAULTS
+from mcp_auth_contract_lab.faults import FAULTS
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.states import States
 from mcp_auth_contract_lab.tasks import EXTENSION
 
-BY_NAME = {fault.name: fault for fault in FAULTS}
 ASKABLE = {"elicitation": {"form": {}}}
 TASKING = {"extensions": {EXTENSION: {}}}
 YES = {"approval": {"action": "accept", "content": {"approve": True}}}
@@ -68,7 +67,7 @@ class Talk:
 @pytest.fixture
 def talk(make_lab: MakeLab, keys: Keys) -> Any:
     def make(*profiles: Profile, fault: str | None = None) -> Talk:
-        return Talk(make_lab(*profiles, fault=None if fault is None else BY_NAME[fault]), keys)
+        return Talk(make_lab(*profiles, fault=None if fault is None else FAULTS[fault]), keys)
 
     return make
 
@@ -153,7 +152,7 @@ def test_a_fault_lets_a_state_serve_more(talk: Any, name: str, who: str, invoice
 
 @pytest.mark.parametrize(
     "name",
-    [name for name in BY_NAME if name.startswith(("isolation-request-state-seal", "isolation-request-state-unsealed"))],
+    [name for name in FAULTS if name.startswith(("isolation-request-state-seal", "isolation-request-state-unsealed"))],
 )
 def test_a_fault_of_the_seal_takes_an_altered_state(talk: Any, name: str) -> None:
     faulty = talk(fault=name)

@@ -135,7 +135,7 @@ SHOWN = {
     "introspection-anonymous": [anonymous],
     "introspection-500-on-outage": [server_error],
 }
-CASES = [(fault, shows) for fault in FAULTS for shows in SHOWN[fault.name]]
+CASES = [(fault, shows) for name, fault in FAULTS.items() for shows in SHOWN[name]]
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_the_fault_shows_and_the_sound_server_does_not_show_it(make_room, fault,
     assert shows(make_room(fault))
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=lambda fault: fault.name)
 def test_the_rest_of_the_server_stays_sound(make_room, fault):
     room = make_room(fault)
     assert room.reads(room.know())
@@ -168,4 +168,4 @@ def test_the_rest_of_the_server_stays_sound(make_room, fault):
 
 
 def test_every_fault_is_shown():
-    assert [fault.name for fault in FAULTS] == list(SHOWN)
+    assert set(FAULTS) == set(SHOWN)
