@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable
+from mcp_auth_contract.reports.groups import many
 from mcp_auth_contract.reports.model import Gate, Result
-from mcp_auth_contract.reports.view import many
 
 __all__ = ["decide"]
 

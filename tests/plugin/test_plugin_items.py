@@ -229,7 +229,7 @@ def test_junit_has_the_check_its_level_impact_and_citations(pytester: pytest.Pyt
     failure = case.find("failure")
     assert failure is not None
     assert (failure.get("message") or "").startswith("expected 401")
-    assert "remedy" in (failure.text or "")
+    assert "fix" in (failure.text or "")
 
 
 def test_warnings_of_the_server_are_no_errors_and_its_log_is_no_tests(pytester: pytest.Pytester, run: Run) -> None:

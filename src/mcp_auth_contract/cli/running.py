@@ -188,14 +188,14 @@ def shown_progress() -> Iterator[Progress]:
     bar = Bar(*columns, TextColumn("left"), console=console, transient=True)
     with bar:
         task = bar.add_task("looking at the server", total=None)
-        broken = 0
+        failed = 0
 
         def begin(total: int) -> None:
             bar.update(task, total=total, description="running")
 
         def settled(_case: Case, outcome: Outcome) -> None:
-            nonlocal broken
-            broken += isinstance(outcome, Fail)
-            bar.update(task, advance=1, description=f"running, {broken} broken" if broken else "running")
+            nonlocal failed
+            failed += isinstance(outcome, Fail)
+            bar.update(task, advance=1, description=f"running, {failed} failed" if failed else "running")
 
         yield Progress(begin, settled)

@@ -6,9 +6,9 @@ from itertools import groupby
 
 from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.model import Error, Fail, Inconclusive
+from mcp_auth_contract.reports.groups import failed_group, sources
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import printable
-from mcp_auth_contract.reports.view import failed_group, sources
 
 __all__ = ["failure_text", "user_properties"]
 

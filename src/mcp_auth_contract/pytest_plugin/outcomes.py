@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from mcp_auth_contract.pytest_plugin.failure_text import failure_text
+from mcp_auth_contract.reports.groups import Part, part_of, waived_by
 from mcp_auth_contract.reports.model import Report, Result, Waiver
 from mcp_auth_contract.reports.plain import printable
-from mcp_auth_contract.reports.view import Part, part_of, waived_by
 from mcp_auth_contract.waivers import stale_waivers
 
 __all__ = ["CaseOutcome", "Status", "outcomes_of"]

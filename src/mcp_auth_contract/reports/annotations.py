@@ -5,9 +5,10 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 
 import secrets
 
+from mcp_auth_contract.reports.groups import Group, Part
 from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.plain import printable
-from mcp_auth_contract.reports.view import Group, Part, view_of
+from mcp_auth_contract.reports.view import view_of
 
 __all__ = ["quarantined", "render_annotations"]
 

@@ -3,9 +3,9 @@
 from itertools import groupby
 from xml.etree import ElementTree
 
+from mcp_auth_contract.reports.groups import Part, part_of, waived_by
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import printable
-from mcp_auth_contract.reports.view import Part, part_of, waived_by
 
 __all__ = ["render_junit"]
 

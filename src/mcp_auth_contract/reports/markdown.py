@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Fail
+from mcp_auth_contract.reports.groups import SHOWN, Group, Part, many
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import printable
-from mcp_auth_contract.reports.view import SHOWN, Group, Part, ReportView, Tone, many, view_of
+from mcp_auth_contract.reports.view import ReportView, Tone, view_of
 
 __all__ = ["render_markdown", "render_summary"]
 

@@ -4,9 +4,10 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from mcp_auth_contract.reports.groups import Group, Part
 from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.plain import printable
-from mcp_auth_contract.reports.view import Group, Part, Tone, view_of
+from mcp_auth_contract.reports.view import Tone, view_of
 
 __all__ = ["print_report"]
 

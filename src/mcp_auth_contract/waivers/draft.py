@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
+from mcp_auth_contract.reports.groups import Part, by_check, more, part_of
 from mcp_auth_contract.reports.model import Report, Result
-from mcp_auth_contract.reports.view import Part, by_check, more, part_of
 
 __all__ = ["draft_waivers"]
 

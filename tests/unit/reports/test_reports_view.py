@@ -8,10 +8,11 @@ from tests.unit.reports.examples import RESULTS, green, interrupted, report, tex
 
 from mcp_auth_contract.model import Inconclusive, Level, Pass
 from mcp_auth_contract.reports.annotations import render_annotations
+from mcp_auth_contract.reports.groups import SHOWN, Part, many, more, part_of
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.markdown import render_markdown
 from mcp_auth_contract.reports.model import Report, Waiver
-from mcp_auth_contract.reports.view import SHOWN, Part, many, more, part_of, view_of
+from mcp_auth_contract.reports.view import view_of
 
 REPORTS = {"report": report(), "interrupted": interrupted(), "green": green(), "waived": waived()}
 
