@@ -26,7 +26,7 @@ VARIABLES = (
 )
 """The variables a contract may use besides `${env:NAME}`; `python` is the interpreter that runs the kit."""
 
-_VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
+_VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*+)\}|\$\{[^}]*+\Z")
 _ENV_NAME = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
 
 _SECRET_CHARACTERS = 6
@@ -71,7 +71,7 @@ def unknown_variables(tables: Mapping[str, Any]) -> list[Fault]:
     ]
     for location, text in _strings(tables):
         key = key_name(location, tables)
-        if "${" in _VARIABLE.sub(" ", text):
+        if any(found[1] is None and found[0] != "$${" for found in _VARIABLE.finditer(text)):
             faults.append(
                 Fault(key, 'a "${" without its "}"', 'close it, or write "$${" for the characters themselves')
             )

@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from urllib.parse import quote
 
 __all__ = ["REDACTED", "REDACTED_JWT", "Redactor", "short_hash"]
@@ -25,8 +26,10 @@ _TAIL = 24
 _UNQUOTED = ("", "/", "!'()*", "!$&'()*+,;=:@/?")
 
 _RUN = re.compile(rf"[A-Za-z0-9\-._~+/=%]{{{_KEY},}}")
-_JWT = re.compile(r"eyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)*")
-_JWT_BEGINNING = re.compile(r"[A-Za-z0-9_-]+\.(?:[A-Za-z0-9_-]+\.)?")
+_PART_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+# Whole runs of parts, so that no character is looked at from more than one beginning.
+_PARTS = re.compile(r"[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]*+)*+")
+_SHORTEST_PART = 4
 
 _CREDENTIAL_FIELDS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 _SCHEMES = frozenset({"basic", "bearer", "digest", "dpop", "jwt", "negotiate", "token"})
@@ -41,8 +44,8 @@ _FIELD_IN_TEXT = re.compile(
     """
 )
 # A key set that gives private members away (RFC 7518 §6) must not give them away once more in a report.
-_PRIVATE_MEMBER = re.compile(r'("(?:d|p|q|dp|dq|qi|k)"\s*:\s*")[A-Za-z0-9_-]{16,}(?=")')
-_LABEL = re.compile(r"(<redacted(?: JWT)?>|[^\s\"',;=#%]+\#[0-9a-f]{8})")
+_PRIVATE_MEMBER = re.compile(r'("(?:d|p|q|dp|dq|qi|k)"\s*:\s*")[A-Za-z0-9_-]{16,}+(?=")')
+_LABEL = re.compile(r"(<redacted(?: JWT)?>|(?<![^\s\"',;=#%])[^\s\"',;=#%]++\#[0-9a-f]{8})")
 _COOKIE_NAME = re.compile(r"[\w.-]{1,40}=")
 
 
@@ -135,7 +138,7 @@ class Redactor:
             if needle.text in text:
                 text = text.replace(needle.text, needle.label)
         if "eyJ" in text:
-            text = _JWT.sub(self._jwt_mark, text)
+            text = _PARTS.sub(self._jwt_mark, text)
         if self._index:
             text = _RUN.sub(self._run_mark, text)
         if '"' in text:
@@ -181,12 +184,16 @@ class Redactor:
             self._odd = _longest_first(*self._odd, needle)
 
     def _jwt_mark(self, found: re.Match[str]) -> str:
-        token = found.group()
+        run = found.group()
+        start = _beginning_of_jwt(run)
+        if start is None:
+            return run
+        token = run[start:]
         label = self._labels.get(token)
-        if label is not None:
-            return label
-        # A token with something before or after it is left to the search by parts.
-        return token if next(self._spans(token), None) is not None else REDACTED_JWT
+        if label is None:
+            # A token with something before or after it is left to the search by parts.
+            label = token if next(self._spans(token), None) is not None else REDACTED_JWT
+        return run[:start] + label
 
     def _run_mark(self, found: re.Match[str]) -> str:
         run = found.group()
@@ -249,12 +256,31 @@ def _mark_words(text: str, *, before_label: bool) -> str:
 
 def _start_of_jwt(run: str, done: int, start: int) -> int:
     """Move the start of a JWT's part back over the parts before it, so that one label stands for them all."""
-    first = run.find("eyJ", done, start)
-    while first >= 0:
-        if _JWT_BEGINNING.fullmatch(run, first, start):
-            return first
-        first = run.find("eyJ", first + 1, start)
+    if start <= done or run[start - 1] != ".":
+        return start
+    second = _start_of_part(run, done, start - 1)
+    first = _start_of_part(run, done, second - 1) if second > done and run[second - 1] == "." else second
+    for begin, end in ((first, second - 1), (second, start - 1)):
+        at = run.find("eyJ", begin, end) if second < start - 1 else -1
+        if at >= 0:
+            return at
     return start
+
+
+def _start_of_part(run: str, done: int, end: int) -> int:
+    return done + len(run[done:end].rstrip(_PART_CHARACTERS))
+
+
+def _beginning_of_jwt(run: str) -> int | None:
+    """Where the first JWT begins in a run of parts: at a part with "eyJ" in it and something of a part behind it."""
+    at = 0
+    parts = run.split(".")
+    for part, following in pairwise(parts):
+        found = part.find("eyJ")
+        if found >= 0 and len(following) >= _SHORTEST_PART:
+            return at + found
+        at += len(part) + 1
+    return None
 
 
 def _forms(secret: str) -> set[str]:

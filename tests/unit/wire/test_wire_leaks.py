@@ -1,6 +1,7 @@
 """The door notes which tokens a server gave back, and keeps none of them."""
 
 import base64
+import threading
 from dataclasses import astuple
 from urllib.parse import quote
 
@@ -93,3 +94,27 @@ def test_a_token_in_utf_8_is_known_as_latin_1_too() -> None:
     redactor = Redactor()
     redactor.register("t\xf6ken-of-the-principal", "token-stray")
     assert redactor.redact("cannot verify t\xc3\xb6ken-of-the-principal").startswith("cannot verify token-stray#")
+
+
+class Noting(Redactor):
+    """Notes which thread looks through long texts."""
+
+    threads: set[int]
+
+    def redact(self, text: str) -> str:
+        if len(text) > 50_000:
+            self.threads.add(threading.get_ident())
+        return super().redact(text)
+
+
+@pytest.mark.parametrize(("body", "lines"), [(b"x" * 60_000, ()), (b"{}", ("X-Long: " + "x" * 60_000,))])
+def test_a_large_answer_is_looked_through_off_the_event_loop(body: bytes, lines: tuple[str, ...]) -> None:
+    redactor = Noting()
+    redactor.threads = set()
+
+    async def use(door: HttpDoor, server: Hostile) -> None:
+        await door.send(Request("GET", server.url))
+
+    with_door(respond(body, *lines), use, redactor=redactor)
+    assert redactor.threads
+    assert threading.get_ident() not in redactor.threads
