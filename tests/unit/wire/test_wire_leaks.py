@@ -1,6 +1,7 @@
 """The door notes which tokens a server gave back, and keeps none of them."""
 
 import base64
+import json
 import threading
 from dataclasses import astuple
 from urllib.parse import quote
@@ -8,6 +9,7 @@ from urllib.parse import quote
 import pytest
 from tests.hostile.servers import Hostile
 from tests.unit.wire.test_wire_door import respond, with_door
+from tests.unit.wire.test_wire_windows import FORMS, HEADER, PAYLOAD, SHORT
 
 from mcp_auth_contract.wire import HttpDoor, Redactor, Request
 
@@ -68,6 +70,21 @@ def test_what_a_message_said_may_be_repeated_but_not_what_a_header_said() -> Non
 @pytest.mark.parametrize("line", [f"X-Debug: {TOKEN}", f"Location: /login?token={TOKEN}", f"Set-Cookie: t={TOKEN}"])
 def test_header_fields_are_read_too(line: str) -> None:
     assert leaked(b"{}", line)[0] == ("token-good",)
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_a_token_in_an_unusual_form_is_noted_and_not_kept(form: str) -> None:
+    token = f"{HEADER}.{PAYLOAD}.{SHORT}"
+    redactor = Redactor()
+    label = redactor.register(token, "token-good")
+
+    async def use(door: HttpDoor, server: Hostile) -> None:
+        await door.send(Request("POST", server.url, (("Authorization", f"Bearer {token}"),), b'{"a": 1}'))
+        (one,) = door.evidence.exchanges()
+        assert one.leaked == (label,)
+        assert not redactor.labels_in(one.response_body)
+
+    with_door(respond(json.dumps({"you sent": FORMS[form](token)}).encode()), use, redactor=redactor)
 
 
 def test_events_are_read_too() -> None:
