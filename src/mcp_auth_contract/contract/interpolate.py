@@ -31,7 +31,7 @@ VARIABLES = {
 }
 """The variables a contract may use besides `${env:NAME}`, and what they stand for."""
 
-_VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
+_VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*+)\}|\$\{[^}]*+\Z")
 _ENV_NAME = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
 
 _SECRET_CHARACTERS = 6
@@ -70,7 +70,7 @@ def unknown_variables(tables: Mapping[str, Any]) -> list[Problem]:
     ]
     for location, text in _strings(tables):
         key = key_name(location, tables)
-        if "${" in _VARIABLE.sub(" ", text):
+        if any(found[1] is None and found[0] != "$${" for found in _VARIABLE.finditer(text)):
             problems.append(
                 Problem(key, 'a "${" without its "}"', 'close it, or write "$${" for the characters themselves')
             )

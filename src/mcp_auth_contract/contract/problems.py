@@ -162,7 +162,10 @@ def _shown(value: object) -> str | None:
             return _shown(value.value)
         case bool() | int() | float() | str():
             # A URL may hold a password before its host.
-            text = re.sub(r"//.*@", "//…@", json.dumps(value, ensure_ascii=False))
+            text = json.dumps(value, ensure_ascii=False)
+            before, slashes, rest = text.partition("//")
+            _, at, after = rest.rpartition("@")
+            text = f"{before}//…@{after}" if slashes and at else text
             return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
         case _:
             return None

@@ -5,7 +5,6 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Protocol
 
 from mcp_auth_contract import __version__
@@ -25,7 +24,7 @@ from mcp_auth_contract.plan import Case, Plan
 from mcp_auth_contract.reports.model import ControlSeen, Coverage, Report, ServerSeen
 from mcp_auth_contract.reports.reproduce import reproduction
 from mcp_auth_contract.waivers import in_scope, stale_waivers, waive
-from mcp_auth_contract.wire import HttpDoor, Redactor
+from mcp_auth_contract.wire import HttpDoor, Redactor, seconds_of
 
 __all__ = ["EVERY_REVISION", "Context", "carry_out", "demand_answers", "skew_of"]
 
@@ -134,9 +133,7 @@ def demand_answers(url: str, answers: Sequence[Answer]) -> None:
 def skew_of(answers: Sequence[Answer], clock: Clock) -> float:
     """Return how far the server's clock is ahead of the kit's, in seconds, from its Date header (RFC 9110 §6.6.1)."""
     for answer in reversed(answers):
-        date = answer.header("date")
-        if date is None:
-            continue
-        with contextlib.suppress(ValueError, TypeError):
-            return parsedate_to_datetime(date).timestamp() + 0.5 - clock()
+        date = seconds_of(answer.header("date") or "")
+        if date is not None:
+            return date + 0.5 - clock()
     return 0.0

@@ -1,5 +1,6 @@
 """The wire: the one door to the network, redaction and evidence, and MCP in every revision."""
 
+from mcp_auth_contract.wire.dates import seconds_of
 from mcp_auth_contract.wire.evidence import Evidence, Exchange
 from mcp_auth_contract.wire.http import HttpDoor
 from mcp_auth_contract.wire.inside import AsgiApp, InsideTransport, resolver_inside
@@ -55,4 +56,5 @@ __all__ = [
     "request",
     "resolve_host",
     "resolver_inside",
+    "seconds_of",
 ]

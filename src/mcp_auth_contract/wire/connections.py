@@ -1,7 +1,6 @@
 """Connections to servers, and what went wrong on one."""
 
 import logging
-import re
 import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -17,9 +16,6 @@ __all__ = ["FAILURES", "Connections", "Progress", "trouble_of"]
 
 FAILURES = (httpx.TransportError, ssl.SSLError, OSError, UnicodeError)
 """What an exchange with a server may raise; `trouble_of` reads it."""
-
-
-_OCTETS = re.compile(r"bytearray\(b(.*)\)", re.DOTALL)
 
 
 _exchanging: ContextVar[bool] = ContextVar("_exchanging", default=False)
@@ -138,8 +134,15 @@ def trouble_of(error: Exception, progress: Progress) -> tuple[TransportFailure, 
         raise KitFault("the request cannot be sent in HTTP/1.1") from None
     # Behind a breach of protocol stands the parser's own error; a connection that was closed has none.
     if isinstance(error, httpx.RemoteProtocolError) and getattr(error.__cause__, "__context__", None) is not None:
-        return TransportFailure.PROTOCOL, _OCTETS.sub(r"\1", str(error))[:200]
+        return TransportFailure.PROTOCOL, _without_type(str(error))[:200]
     return TransportFailure.RESET, ""
+
+
+def _without_type(text: str) -> str:
+    """Return what h11 says of octets without the name of their type."""
+    before, opened, rest = text.partition("bytearray(b")
+    shown, closed, after = rest.rpartition(")")
+    return before + shown + after if opened and closed else text
 
 
 def _tls_detail(error: ssl.SSLError | None) -> str:

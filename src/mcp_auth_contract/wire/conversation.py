@@ -20,6 +20,7 @@ __all__ = ["Attempt", "Received"]
 _QUIET = 1.0
 _GRACE = 0.1
 _LONGEST_UNKNOWN = 4096
+_LARGE = 32 * 1024
 _TOKEN_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=%"  # noqa: S105
 
 
@@ -95,6 +96,12 @@ class Attempt:
                     await _feed(chunks, body, to_end=True)
             except TimeoutError:
                 self.stream_stayed_open = True
+
+    @property
+    def is_large(self) -> bool:
+        """Whether reading what was received takes so long that an event loop should not do it."""
+        body = 0 if self.body is None else self.body.size
+        return body + sum(len(name) + len(value) for name, value in self.headers) > _LARGE
 
     def received(self, exchange: str, redactor: Redactor) -> Received:
         """Return the outcome as an answer without secrets, and its raw values."""

@@ -165,7 +165,11 @@ class HttpDoor:
                 attempt.fail(*trouble_of(error, attempt.progress))
         finally:
             await attempt.progress.close_unfinished()
-        received = attempt.received(exchange, self.redactor)
+        if attempt.is_large:
+            # The loop stays free for other exchanges and for signals while it is searched.
+            received = await asyncio.to_thread(attempt.received, exchange, self.redactor)
+        else:
+            received = attempt.received(exchange, self.redactor)
         self._record(attempt, received.answer, started, stopwatch() - begun, received.leaked)
         return received
 

@@ -165,7 +165,7 @@ async def detect_revisions(conversation: Conversation, credentials: Sequence[Hea
         supported = data.get("supported") if isinstance(data, dict) and error.get("code") == -32022 else []
     if isinstance(supported, list):
         found |= {revision for each in supported if (revision := _revision(each)) is not None}
-    if (error.get("code") in _MODERN_ERRORS or "resultType" in result) and not found:
+    if (_code(error) in _MODERN_ERRORS or "resultType" in result) and not found:
         found.add(Revision.R2026_07_28)
     meta = result.get("_meta")
     if isinstance(meta, dict) and isinstance(meta.get("io.modelcontextprotocol/serverInfo"), dict):
@@ -191,6 +191,11 @@ def _parts(answer: Answer) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     reply = answer.reply or {}
     result, error = reply.get("result"), reply.get("error")
     return result if isinstance(result, dict) else {}, error if isinstance(error, dict) else {}
+
+
+def _code(error: Mapping[str, Any]) -> int | None:
+    code = error.get("code")
+    return code if isinstance(code, int) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,20 @@ _OPERATIONS = frozenset({"tools/call", "resources/read", "prompts/get", "tasks/g
 _TRACES = (
     ("a stack trace", re.compile(r"Traceback \(most recent call last\)")),
     ("a stack trace", re.compile(r'File \\?"[^"\n]{1,200}\\?", line \d+')),
-    ("a stack trace", re.compile(r"(?:^|\n|\\n)\s*at [\w.$<>/ ]{1,120}\(?[^()\n]{1,200}:\d+(?::\d+)?\)?")),
+    # `at name (file:line`, or `at file:line`; every repetition is bounded, for a server may write anything.
+    (
+        "a stack trace",
+        re.compile(
+            r"(?:^|\n|\\n)[^\S\n]*+at (?=[\w.$<>/ ][^:\n)])[\w.$<>/ ]{1,120}+\(?(?:[^():\n]{0,200}+:){1,5}\d",
+        ),
+    ),
     ("a stack trace", re.compile(r"goroutine \d+ \[")),
     ("a private key", re.compile(r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----")),
 )
 _INTERNALS = (
-    ("a path of the server's files", re.compile(r"(?:/(?:home|usr|opt|srv|var|root|app)/[\w.-]+(?:/[\w.-]+)+)")),
-    ("a path of the server's files", re.compile(r"[A-Z]:\\\\?(?:[\w .-]+\\\\?)+\.\w+")),
-    ("a name from a library", re.compile(r"\b(?:jwt|jose|authlib|cryptography|jsonwebtoken)\.[\w.]*\w+Error\b")),
+    ("a path of the server's files", re.compile(r"/(?:home|usr|opt|srv|var|root|app)/[\w.-]++/[\w.-]")),
+    ("a path of the server's files", re.compile(r"\b[A-Z]:\\{1,2}(?:[\w .-]++\\{1,2})++[\w .-]*\.\w")),
+    ("a name from a library", re.compile(r"\b(?:jwt|jose|authlib|cryptography|jsonwebtoken)\.[\w.]{0,100}\wError\b")),
 )
 
 

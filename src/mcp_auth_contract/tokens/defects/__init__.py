@@ -7,25 +7,6 @@ from types import MappingProxyType
 
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.suggest import suggest
-from mcp_auth_contract.tokens.defects.algorithms import ALGORITHM_DEFECTS
-from mcp_auth_contract.tokens.defects.claims import CLAIM_DEFECTS
-from mcp_auth_contract.tokens.defects.defect import Bench, Defect, Expectation, Kind, Need, path_of, sayable, unmet
-from mcp_auth_contract.tokens.defects.encryption import ENCRYPTION_DEFECTS
-from mcp_auth_contract.tokens.defects.extensions import EXTENSION_DEFECTS
-from mcp_auth_contract.tokens.defects.forms import FORM_DEFECTS
-from mcp_auth_contract.tokens.defects.headers import HEADER_DEFECTS
-from mcp_auth_contract.tokens.defects.identifiers import IDENTIFIER_DEFECTS
-from mcp_auth_contract.tokens.defects.introspection import INTROSPECTION_DEFECTS
-from mcp_auth_contract.tokens.defects.json_texts import JSON_TEXT_DEFECTS
-from mcp_auth_contract.tokens.defects.kinds import KIND_DEFECTS
-from mcp_auth_contract.tokens.defects.scopes import SCOPE_DEFECTS
-from mcp_auth_contract.tokens.defects.selection import SELECTION_DEFECTS
-from mcp_auth_contract.tokens.defects.sender import SENDER_DEFECTS
-from mcp_auth_contract.tokens.defects.serialization import SERIALIZATION_DEFECTS
-from mcp_auth_contract.tokens.defects.signatures import SIGNATURE_DEFECTS
-from mcp_auth_contract.tokens.defects.subjects import SUBJECT_DEFECTS
-from mcp_auth_contract.tokens.defects.tenants import TENANT_DEFECTS
-from mcp_auth_contract.tokens.defects.times import TIME_DEFECTS
 from mcp_auth_contract.tokens.defects import (
     algorithms,
     arithmetic,

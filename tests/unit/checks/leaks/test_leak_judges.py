@@ -133,6 +133,10 @@ def test_a_public_method_may_be_kept_by_every_cache() -> None:
         "Traceback (most recent call last):",
         '{"detail": "File \\"/srv/a.py\\", line 3"}',
         "Error: no\n    at verify (/app/index.js:10:5)",
+        "Error: no\n    at /app/index.js:10:5",
+        '{"stack": "Error: no\\\\n    at async Object.<anonymous> (node:internal/main:10:5)"}',
+        "java.lang.Error\n\tat com.example.Tokens.verify(Tokens.java:31)",
+        "Error\n   at Tokens.Verify(String t) in C:\\app\\Tokens.cs:line 3\n   at /app/x.js:1",
         "panic\n goroutine 1 [running]:",
         "-----BEGIN PRIVATE KEY-----",
     ],
@@ -142,7 +146,15 @@ def test_a_program_in_an_error_is_found(text: str) -> None:
     assert isinstance(judged("no_trace_in_errors", run(shown)), Fail)
 
 
-@pytest.mark.parametrize("text", ["jwt.exceptions.DecodeError", "no such file: /srv/app/keys/a.pem"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jwt.exceptions.DecodeError",
+        "no such file: /srv/app/keys/a.pem",
+        "no such file: C:\\app\\keys\\a.pem",
+        '{"error": "no such file: C:\\\\app\\\\keys\\\\a.pem"}',
+    ],
+)
 def test_a_name_or_a_path_is_a_remark(text: str) -> None:
     verdict = judged("no_trace_in_errors", run(exchanged(replace(answer(401, CHALLENGE), text=text), "POST")))
     assert isinstance(verdict, Pass)
