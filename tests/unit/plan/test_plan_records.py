@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from mcp_auth_contract.checks.vocabulary import PROBES, RECORD_WAYS
+from mcp_auth_contract.checks.registry import PROBES
 
 from mcp_auth_contract.catalogue import Axis, Check, load_builtin
 from mcp_auth_contract.contract import Contract, Ways, accesses, read_contract
@@ -121,4 +121,4 @@ def test_what_writes_runs_alone() -> None:
         "record_write",
         "repeated_write",
     }
-    assert set(RECORD_WAYS) <= {ways.value for ways in Ways}
+    assert set(PROBES["record"].forms) <= {ways.value for ways in Ways}
