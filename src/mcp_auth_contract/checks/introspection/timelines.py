@@ -23,7 +23,7 @@ async def revoked_in_use(t: Timeline) -> None:
 async def expires_while_cached(t: Timeline) -> None:
     """A token expires while the server may still remember that it was active."""
     t.need(_SHORT_LIFE_S + t.policy.leeway + 2)
-    short = t.token(exp=int(t.minter.clock()) + _SHORT_LIFE_S)
+    short = t.token(claims={"exp": int(t.minter.clock()) + _SHORT_LIFE_S})
     await t.call("before", short, "a token with three seconds to live")
     await t.passes(_SHORT_LIFE_S + t.policy.leeway + 2)
     t.change.revoke(short.token)

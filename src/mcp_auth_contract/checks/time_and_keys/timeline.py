@@ -1,7 +1,7 @@
 """The tools of a timeline: calls one after another, while keys and clocks move between them."""
 
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NoReturn, TypeAlias
 
@@ -123,7 +123,7 @@ class Timeline:
         *,
         key: SigningKey | None = None,
         change: Callable[[TokenSpec], TokenSpec] | None = None,
-        **claims: object,
+        claims: Mapping[str, object] | None = None,
     ) -> Minted:
         """Mint a token: unbroken, by another key, changed before it is signed, or with other claims."""
         return self.minter.fresh(self.principal, key=key, claims=claims, change=change)
