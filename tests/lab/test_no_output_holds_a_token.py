@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 from rich.console import Console
 from tests.lab.lab_runs import CHECKS, run_lab
 
-from mcp_auth_contract.checks.context import Bench
-from mcp_auth_contract.checks.minting import Minter
+from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.observing import Observation
 from mcp_auth_contract.checks.questions import Question
-from mcp_auth_contract.execution import Options
+from mcp_auth_contract.checks.registry import PROBES
+from mcp_auth_contract.execution import Options, plan_run
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Error, Fail
 from mcp_auth_contract.plan import Selection
@@ -85,14 +86,11 @@ def test_a_leak_is_told_without_repeating_it(
 def test_an_exception_of_the_kit_is_told_without_the_token_in_it(
     issuer: EmbeddedIssuer, minted: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = carrying.ask
+    async def breaking(_question: Question, context: Context) -> Observation:
+        raise ValueError(f"cannot send {context.minter.mint('alice', 'good').token}")
 
-    async def breaking(question: Question, bench: Bench) -> Observation:
-        if question.probe == "method" and isinstance(bench.minter, Minter):
-            raise ValueError(f"cannot send {bench.minter.mint('alice', 'good').token}")
-        return await asked(question, bench)
-
-    monkeypatch.setattr(carrying, "ask", breaking)
+    broken = replace(PROBES["method"], ask=breaking)
+    monkeypatch.setattr(plan_run, "PROBES", {**PROBES, "method": broken})
     options = Options(checks=CHECKS, environ={}, name="sample.toml", selection=Selection(select=("challenge-",)))
     report = run_lab(issuer, options=options)
     assert any(isinstance(one.outcome, Error) for one in report.results)

@@ -74,8 +74,8 @@ class Check:
     """One clause of the contract.
 
     `tokens`, `presentations` and `forms` are lists: each combination is a case of its own. `presentations` say how the
-    token is presented, `forms` name the forms of the question for the probes that have several. `since` and `until` are the
-    first and last MCP revision to which the clause applies. `core` checks run on every revision of the server.
+    token is presented, `forms` name the forms of the question for the probes that have several. `since` and `until`
+    are the first and last MCP revision to which the clause applies. `core` checks run on every revision of the server.
 
     `baseline` is a legal token with the same feature: where the server does not accept it, a refusal of the faulty one
     proves nothing, and the case is not applicable. `tries` is how often the call is made, on fresh connections.

@@ -37,7 +37,7 @@ __all__ = ["LISTS", "OWN", "Credential", "ListKind", "PrincipalSession", "call_o
 
 
 class _Own(Enum):
-    TOKEN = "own"
+    TOKEN = "own"  # noqa: S105  the name of a choice, no token
 
 
 OWN = _Own.TOKEN

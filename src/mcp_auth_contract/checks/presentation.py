@@ -90,7 +90,7 @@ def _line(template: str, words: str | None = None, *, standard: bool = False) ->
         line = template.format(token=given.token, forged=given.forged)
         return Presentation((("Authorization", line if line.isascii() else line.encode("latin-1")),))
 
-    words, build = _way(words or f"Authorization: {template.format(token='<token>')}", make)
+    words, build = _way(words or f"Authorization: {template.replace('{token}', '<token>')}", make)
     if not standard:
         return words, build
     return words, lambda given: [("", replace(one, offered="")) for _, one in build(given)]

@@ -16,8 +16,8 @@ Askable = Callable[[Question], Question | str]
 def as_askable(plan: Plan, contract: Contract, askable: Askable) -> Plan:
     """Return a plan whose cases ask what can be asked; the others are not applicable, for the reason given.
 
-    A control with other scopes, or of another principal, gives way to the contract's control call. A baseline that cannot
-    be asked is left out: the control stands for it.
+    A control with other scopes, or of another principal, gives way to the contract's control call. A baseline that
+    cannot be asked is left out: the control stands for it.
     """
     return replace(plan, cases=tuple(_asked(case, contract, askable) for case in plan.cases))
 

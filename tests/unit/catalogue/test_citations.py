@@ -8,10 +8,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from mcp_auth_contract.checks.vocabulary import WORDS
 
 from mcp_auth_contract.catalogue import Check, load_builtin
-from mcp_auth_contract.checks.registry import CARRIERS, JUDGES, PROBES
+from mcp_auth_contract.checks.registry import JUDGES, PRESENTATIONS, PROBES
 from mcp_auth_contract.citations import CITATIONS, Citation, read_citations
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError
@@ -64,9 +63,9 @@ ORDER = (
     "probe",
     "token",
     "scopes",
-    "carrier",
-    "variants",
-    "twin",
+    "presentation",
+    "forms",
+    "baseline",
     "tries",
     "judge",
     "core",
@@ -232,8 +231,10 @@ def test_why_and_remedy_are_one_to_three_sentences(checks: tuple[Check, ...]) ->
 def test_every_word_of_the_vocabulary_is_used(checks: tuple[Check, ...]) -> None:
     assert set(JUDGES) == {check.judge for check in checks}
     assert set(PROBES) == {check.probe for check in checks}
-    assert set(CARRIERS) - {"bearer"} == {carrier for check in checks for carrier in check.carriers}
-    assert {word for words in WORDS.values() for word in words} == {word for check in checks for word in check.variants}
+    assert set(PRESENTATIONS) - {"bearer"} == {name for check in checks for name in check.presentations}
+    assert {form for probe in PROBES.values() for form in probe.forms} == {
+        form for check in checks for form in check.forms
+    }
 
 
 def test_every_revision_has_the_core(checks: tuple[Check, ...]) -> None:

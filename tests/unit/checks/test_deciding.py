@@ -1,7 +1,7 @@
 """Judges over a part of an observation, and the answers that decide nothing."""
 
 import pytest
-from tests.unit.judges.literals import answer, call, facts, result
+from tests.unit.checks.literals import answer, call, facts, result
 
 from mcp_auth_contract.checks import judging
 from mcp_auth_contract.checks.deciding import judge_on, proves_nothing

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.unit.judges.literals import (
+from tests.unit.checks.literals import (
     ENDPOINT,
     GONE,
     ISSUER,

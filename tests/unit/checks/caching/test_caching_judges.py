@@ -1,7 +1,7 @@
 """Marks for caches: what may be public, and what proves nothing."""
 
+from tests.unit.checks.literals import answer, judged
 from tests.unit.checks.sessions.session_literals import cached, listed
-from tests.unit.judges.literals import answer, judged
 
 from mcp_auth_contract.checks.caching.observation import CacheScopeObserved
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass

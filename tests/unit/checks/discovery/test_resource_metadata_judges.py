@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.unit.judges.literals import (
+from tests.unit.checks.literals import (
     ENDPOINT,
     GONE,
     ISSUER,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.unit.checks.isolation.isolation_literals import ALICE, OWN, asked
-from tests.unit.judges.literals import result, rpc_error, tool_error
+from tests.unit.checks.literals import result, rpc_error, tool_error
 
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.handles.observation import (

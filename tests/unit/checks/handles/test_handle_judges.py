@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.checks.handles.handle_literals import ASKED, CANCELLED, WORKING, handle, own_state, state, task
 from tests.unit.checks.isolation.isolation_literals import ALICE, OWN
-from tests.unit.judges.literals import answer, judged, result, rpc_error, tool_error
+from tests.unit.checks.literals import answer, judged, result, rpc_error, tool_error
 
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass

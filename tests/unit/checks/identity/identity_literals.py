@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.unit.judges.literals import answer, result
+from tests.unit.checks.literals import answer, result
 
 from mcp_auth_contract.answers import Answer, Attempt, read
 from mcp_auth_contract.checks.identity.observation import CallerCall, IdentityObserved, Listed, ListingsObserved

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.unit.checks.identity.identity_literals import MINE, REFUSED, THEIRS, by_alice, by_bob, lists, scene
-from tests.unit.judges.literals import answer, judged, result, tool_error
+from tests.unit.checks.literals import answer, judged, result, tool_error
 
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass
 

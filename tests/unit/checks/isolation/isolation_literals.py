@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.unit.judges.literals import result, tool_error
+from tests.unit.checks.literals import result, tool_error
 
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.isolation.observation import (

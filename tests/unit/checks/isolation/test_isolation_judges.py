@@ -15,7 +15,7 @@ from tests.unit.checks.isolation.isolation_literals import (
     repeated,
     write,
 )
-from tests.unit.judges.literals import answer, event_stream, judged, login_redirect, result, rpc_error, tool_error
+from tests.unit.checks.literals import answer, event_stream, judged, login_redirect, result, rpc_error, tool_error
 
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass

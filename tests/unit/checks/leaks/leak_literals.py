@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from tests.unit.judges.literals import POINTER, answer, result
+from tests.unit.checks.literals import POINTER, answer, result
 
 from mcp_auth_contract.answers import Accepted, Attempt
 from mcp_auth_contract.checks.leaks.observation import (

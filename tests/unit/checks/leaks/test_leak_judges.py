@@ -14,7 +14,7 @@ from tests.unit.checks.leaks.leak_literals import (
     exchanged,
     run,
 )
-from tests.unit.judges.literals import answer, facts, judged, result, rpc_error, tool_error
+from tests.unit.checks.literals import answer, facts, judged, result, rpc_error, tool_error
 
 from mcp_auth_contract.checks.leaks.observation import (
     CredentialKind,

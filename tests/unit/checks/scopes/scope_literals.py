@@ -1,6 +1,6 @@
 """What probes of scopes see, as literals: challenges followed, a surface, ways past a check."""
 
-from tests.unit.judges.literals import answer, facts, result
+from tests.unit.checks.literals import answer, facts, result
 
 from mcp_auth_contract.answers import Answer, Attempt, read
 from mcp_auth_contract.checks.scopes.observation import BypassObserved, Round, RoundsObserved, Surface, SurfaceObserved

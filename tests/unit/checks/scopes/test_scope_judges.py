@@ -1,8 +1,8 @@
 """The fine points of judging scopes: what settles a question, and what proves nothing."""
 
 import pytest
+from tests.unit.checks.literals import answer, call, facts, judged, result, rpc_error, tool_error
 from tests.unit.checks.scopes.scope_literals import BOTH, EVERYTHING, READ, WRITE, bypass, rounds, surface, weak
-from tests.unit.judges.literals import answer, call, facts, judged, result, rpc_error, tool_error
 
 from mcp_auth_contract.checks.scopes.observation import challenge_scopes
 from mcp_auth_contract.checks.tokens.observation import CallObserved

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tests.unit.judges.literals import answer, facts, result
+from tests.unit.checks.literals import answer, facts, result
 
 from mcp_auth_contract.answers import Answer, Attempt, read
 from mcp_auth_contract.checks.caching.observation import CacheMark, CacheScopeObserved

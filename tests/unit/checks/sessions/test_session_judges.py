@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.checks.literals import answer, facts, html, judged, login_redirect, result
 from tests.unit.checks.sessions.session_literals import RANDOM, ids, scene, stream
-from tests.unit.judges.literals import answer, facts, html, judged, login_redirect, result
 
 from mcp_auth_contract.answers import Answer, Attempt, read
 from mcp_auth_contract.checks.sessions.observation import SessionEndObserved, SessionObserved

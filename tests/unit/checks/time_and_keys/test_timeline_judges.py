@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.checks.literals import POINTER, answer, call, judged, result
 from tests.unit.checks.time_and_keys.timeline_literals import leeway, timeline
-from tests.unit.judges.literals import POINTER, answer, call, judged, result
 
 from mcp_auth_contract.answers import TransportFailure
 from mcp_auth_contract.checks.tokens.observation import Heard

@@ -1,7 +1,7 @@
 """The right refusal, every legal variation of it, and the milder impact of a wrong one."""
 
 import pytest
-from tests.unit.judges.literals import (
+from tests.unit.checks.literals import (
     POINTER,
     answer,
     call,

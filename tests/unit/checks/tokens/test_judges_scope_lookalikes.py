@@ -1,7 +1,7 @@
 """A lookalike of a scope must open nothing, in whatever way it is refused; where no scope is needed, nothing shows."""
 
 import pytest
-from tests.unit.judges.literals import POINTER, answer, call, facts, judged, result, tool_error
+from tests.unit.checks.literals import POINTER, answer, call, facts, judged, result, tool_error
 
 from mcp_auth_contract.model import Fail, NotApplicable, Pass
 

@@ -1,8 +1,8 @@
 """Challenges in tool results: their form, what stands beside them, and when a status is as right."""
 
 import pytest
+from tests.unit.checks.literals import POINTER, answer, call, facts, judged, result, rpc_error, tool_error
 from tests.unit.checks.tool_challenges.tool_literals import INVALID, WEAK, challenged
-from tests.unit.judges.literals import POINTER, answer, call, facts, judged, result, rpc_error, tool_error
 
 from mcp_auth_contract.answers import Answer, Attempt, read
 from mcp_auth_contract.checks.tokens.observation import CallObserved

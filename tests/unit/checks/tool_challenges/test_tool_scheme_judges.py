@@ -1,9 +1,8 @@
 """securitySchemes of tools, open tools, and where challenges in results lead."""
 
 import pytest
-from tests.unit.checks.tool_challenges.tool_literals import challenged, listed, pointed, tool
-from tests.unit.judges.literals import PATH_URL as HERE
-from tests.unit.judges.literals import (
+from tests.unit.checks.literals import PATH_URL as HERE
+from tests.unit.checks.literals import (
     RESOURCE,
     altered,
     answer,
@@ -14,6 +13,7 @@ from tests.unit.judges.literals import (
     nothing_at,
     result,
 )
+from tests.unit.checks.tool_challenges.tool_literals import challenged, listed, pointed, tool
 
 from mcp_auth_contract.checks.discovery.observation import Location
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass

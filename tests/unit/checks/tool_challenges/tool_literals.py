@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.unit.judges.literals import (
+from tests.unit.checks.literals import (
     PATH_URL,
     POINTER,
     RESOURCE,

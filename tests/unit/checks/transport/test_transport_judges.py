@@ -1,7 +1,7 @@
 """Which answers leave the endpoint open, and which of the many closed forms are legal."""
 
 import pytest
-from tests.unit.judges.literals import (
+from tests.unit.checks.literals import (
     ENDPOINT,
     ORIGIN,
     POINTER,

@@ -3,16 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.checks.failing import FAILING
 from tests.unit.checks.handles import handle_literals as handles
 from tests.unit.checks.identity.identity_literals import SOUND_IDENTITY, SOUND_LISTS
 from tests.unit.checks.isolation import isolation_literals as isolation
 from tests.unit.checks.leaks.leak_literals import SOUND_RUN, SOUND_UPSTREAM
-from tests.unit.checks.scopes.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
-from tests.unit.checks.sessions.session_literals import SOUND_SESSIONS
-from tests.unit.checks.time_and_keys.timeline_literals import introspected, leeway
-from tests.unit.checks.tool_challenges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
-from tests.unit.judges.failing import FAILING
-from tests.unit.judges.literals import (
+from tests.unit.checks.literals import (
     ORIGIN,
     POINTER,
     SERVER,
@@ -28,6 +24,10 @@ from tests.unit.judges.literals import (
     server,
     servers,
 )
+from tests.unit.checks.scopes.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
+from tests.unit.checks.sessions.session_literals import SOUND_SESSIONS
+from tests.unit.checks.time_and_keys.timeline_literals import introspected, leeway
+from tests.unit.checks.tool_challenges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 
 from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServersObserved

@@ -8,11 +8,7 @@ from tests.unit.checks.handles import handle_literals as handles
 from tests.unit.checks.identity.identity_literals import FAILING_IDENTITY
 from tests.unit.checks.isolation import isolation_literals as isolation
 from tests.unit.checks.leaks.leak_literals import FAILING_RUNS
-from tests.unit.checks.scopes.scope_literals import FAILING_SCOPES
-from tests.unit.checks.sessions.session_literals import FAILING_SESSIONS
-from tests.unit.checks.time_and_keys.timeline_literals import leeway, timeline
-from tests.unit.checks.tool_challenges.tool_literals import FAILING_IN_RESULTS
-from tests.unit.judges.literals import (
+from tests.unit.checks.literals import (
     ENDPOINT,
     GONE,
     ISSUER,
@@ -39,6 +35,10 @@ from tests.unit.judges.literals import (
     server_with,
     servers,
 )
+from tests.unit.checks.scopes.scope_literals import FAILING_SCOPES
+from tests.unit.checks.sessions.session_literals import FAILING_SESSIONS
+from tests.unit.checks.time_and_keys.timeline_literals import leeway, timeline
+from tests.unit.checks.tool_challenges.tool_literals import FAILING_IN_RESULTS
 
 from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
 from mcp_auth_contract.checks.discovery.observation import Location
