@@ -29,7 +29,7 @@ class IssuerControl(Protocol):
         ...
 
     def behave(self, name: str) -> None:
-        """Answer requests for the keys as the named trouble does, such as `outage_503`."""
+        """Answer requests for the keys as the named failure does, such as `outage_503`."""
         ...
 
     def restore(self) -> None:
@@ -41,7 +41,7 @@ class IssuerControl(Protocol):
         ...
 
     def behave_introspection(self, name: str) -> None:
-        """Answer all introspection as the named trouble does."""
+        """Answer all introspection as the named failure does."""
         ...
 
     def introspections(self) -> int:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_auth_contract.answers import Answer, JsonObject
+from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.isolation.observation import Asked, Canary, answers_in
 from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.scopes.observation import result_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +84,9 @@ class OwnStateObserved(Steps):
         return answers_in(sorted(self.calls, key=lambda call: call.name not in (*self.alterations, "replayed")))
 
 
-def result_of(reply: JsonObject | None) -> Mapping[str, Any]:
-    """Return the result of a reply, empty where there is none."""
-    result = (reply or {}).get("result")
-    return result if isinstance(result, dict) else {}
-
-
 def result_in(asked: Asked) -> Mapping[str, Any]:
     """Return the last result of a call, empty where there is none."""
-    return result_of(asked.answers[-1].reply)
+    return result_of(asked.answers[-1])
 
 
 def completed(asked: Asked) -> bool:

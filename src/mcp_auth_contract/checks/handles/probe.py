@@ -12,7 +12,6 @@ from mcp_auth_contract.checks.handles.observation import (
     OwnStateObserved,
     RequestStateObserved,
     result_in,
-    result_of,
 )
 from mcp_auth_contract.checks.handles.tampering import alterations
 from mcp_auth_contract.checks.isolation.observation import Asked
@@ -20,6 +19,7 @@ from mcp_auth_contract.checks.isolation.probe import forbidden, owner_and_other,
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
 from mcp_auth_contract.contract import Contract, Input, Operation, Ways, handle_calls, tool_call
+from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.wire import Call
 from mcp_auth_contract.wire.conversation import Received
 
@@ -97,9 +97,10 @@ class _Rounds:
 
     async def first(self, name: str, caller: PrincipalSession, operation: Operation | None = None) -> str | None:
         """Make the call, and return the state that goes with what is asked for."""
-        result = result_of((await self._say(name, caller, operation, {})).raw_reply)
-        state = result.get("requestState")
-        return state if result.get("resultType") == "input_required" and isinstance(state, str) else None
+        reply = (await self._say(name, caller, operation, {})).raw_reply
+        state = pointed_at(reply, "/result/requestState")
+        asks = pointed_at(reply, "/result/resultType") == "input_required"
+        return state if asks and isinstance(state, str) else None
 
     async def go_on(
         self, name: str, caller: PrincipalSession, state: str | None, operation: Operation | None = None

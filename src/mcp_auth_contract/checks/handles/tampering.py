@@ -1,9 +1,8 @@
 """Altered forms of an opaque text of the server: each is what can be made of it without its keys."""
 
 import base64
-import binascii
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 _PLACES = (1, 2, 3)
@@ -55,14 +54,15 @@ def _another(one: str) -> str:
 
 
 def _rewritten(part: str) -> Iterator[tuple[str, str]]:
-    for opened, closed in _FORMS:
+    for alphabet in (None, b"-_", b"+/"):
         try:
-            value = json.loads(opened(part))
+            value = json.loads(part.encode() if alphabet is None else _decoded(part, alphabet))
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict | list):
             for _, (where, changed) in zip(range(_MOST_VALUES), _with_another(value), strict=False):
-                yield f"with another value of {where}", closed(json.dumps(changed, separators=(",", ":")), part)
+                text = json.dumps(changed, separators=(",", ":"))
+                yield f"with another value of {where}", text if alphabet is None else _encoded(text, alphabet, part)
             return
 
 
@@ -87,44 +87,11 @@ def _put(value: Any, key: Any, inner: Any) -> Any:
     return copy
 
 
-def _plain(part: str) -> bytes:
-    return part.encode()
+def _decoded(part: str, alphabet: bytes) -> bytes:
+    return base64.b64decode(part + "=" * (-len(part) % 4), altchars=alphabet, validate=True)
 
 
-def _standard(part: str) -> bytes:
-    return _decoded(part, b"+/")
-
-
-def _url(part: str) -> bytes:
-    return _decoded(part, b"-_")
-
-
-def _decoded(part: str, others: bytes) -> bytes:
-    try:
-        return base64.b64decode(part + "=" * (-len(part) % 4), altchars=others, validate=True)
-    except (binascii.Error, UnicodeEncodeError) as error:
-        raise ValueError("not Base64") from error
-
-
-def _as_written(text: str, _part: str) -> str:
-    return text
-
-
-def _in_standard(text: str, part: str) -> str:
-    return _padded_alike(base64.b64encode(text.encode()).decode(), part)
-
-
-def _in_url(text: str, part: str) -> str:
-    return _padded_alike(base64.urlsafe_b64encode(text.encode()).decode(), part)
-
-
-def _padded_alike(text: str, part: str) -> str:
-    padded = part.endswith("=") or len(part) % 4 == 0
-    return text if padded else text.rstrip("=")
-
-
-_FORMS: tuple[tuple[Callable[[str], bytes], Callable[[str, str], str]], ...] = (
-    (_plain, _as_written),
-    (_url, _in_url),
-    (_standard, _in_standard),
-)
+def _encoded(text: str, alphabet: bytes, part: str) -> str:
+    """Return the Base64 of a text, padded as the part was that it takes the place of."""
+    made = base64.b64encode(text.encode(), altchars=alphabet).decode()
+    return made if part.endswith("=") or len(part) % 4 == 0 else made.rstrip("=")

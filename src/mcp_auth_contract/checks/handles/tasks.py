@@ -7,12 +7,13 @@ from typing import Any
 
 from mcp_auth_contract.checks.client import LISTS, PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
-from mcp_auth_contract.checks.handles.observation import TaskObserved, result_in, result_of, task_status
+from mcp_auth_contract.checks.handles.observation import TaskObserved, result_in, task_status
 from mcp_auth_contract.checks.isolation.observation import Asked
 from mcp_auth_contract.checks.isolation.probe import canary_of, owner_and_other, pointed, step
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
 from mcp_auth_contract.contract import Operation, Ways
+from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.wire import Call
 from mcp_auth_contract.wire.conversation import Received
 
@@ -76,9 +77,8 @@ class _Scene:
         while len(pages) < _MOST_PAGES:
             received = await caller.say(Call("tasks/list", params), note=f"isolation, {name}: {caller.principal}")
             pages.append(received)
-            listed = result_of(received.raw_reply).get("tasks")
-            entries = listed if isinstance(listed, list) else []
-            if any(isinstance(entry, dict) and entry.get("taskId") == task for entry in entries):
+            listed = pointed_at(received.raw_reply, "/result/tasks")
+            if isinstance(listed, list) and any(pointed_at(one, "/taskId") == task for one in listed):
                 self.listing.add(name)
             cursor = pointed(received, "/nextCursor")
             if cursor is None or cursor == params.get("cursor"):
@@ -125,32 +125,28 @@ async def _scene(operation: Operation, owner: PrincipalSession) -> tuple[_Scene,
     What does not announce itself as a task of 2025-11-25 may not be called as one.
     """
     core = not owner.revision.stateless
-    announced = await _announced(owner)
-    tasks = announced.get("tasks") if core else _object(announced.get("extensions")).get(_EXTENSION)
-    scene = _Scene(operation, core, _object(tasks))
+    tasks = pointed_at(await _announced(owner), "/tasks" if core else f"/extensions/{_EXTENSION.replace('/', '~1')}")
     if not isinstance(tasks, dict):
-        return scene, "the server announces no tasks"
+        return _Scene(operation, core, {}), "the server announces no tasks"
+    scene = _Scene(operation, core, tasks)
     if not core:
         return scene, ""
-    if "call" not in _object(_object(tasks.get("requests")).get("tools")):
+    tools = pointed_at(tasks, "/requests/tools")
+    if not isinstance(tools, dict) or "call" not in tools:
         return scene, "the server announces no tasks for tools"
     listed = await owner.list(LISTS["tools"])
     tool = next((one for one in listed.entries if one.get("name") == operation.name), {})
-    support = _object(tool.get("execution")).get("taskSupport")
+    support = pointed_at(tool, "/execution/taskSupport")
     return scene, "" if support in ("optional", "required") else f"{operation.name} does not run as a task"
 
 
-async def _announced(owner: PrincipalSession) -> Mapping[str, Any]:
+async def _announced(owner: PrincipalSession) -> object:
     """Return the server's capabilities: those of the live session, or of `server/discover` in the stateless era."""
+    if owner.revision.stateless:
+        found = await owner.say(Call("server/discover", {}), note=f"isolation, capabilities: {owner.principal}")
+        return pointed_at(found.raw_reply, "/result/capabilities")
     live = await owner.session()
-    if not owner.revision.stateless:
-        return {} if live is None or live.revision is not owner.revision else live.capabilities
-    found = await owner.say(Call("server/discover", {}), note=f"isolation, capabilities: {owner.principal}")
-    return _object(result_of(found.raw_reply).get("capabilities"))
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return None if live is None or live.revision is not owner.revision else live.capabilities
 
 
 async def _play(scene: _Scene, owner: PrincipalSession, other: PrincipalSession) -> str:

@@ -13,7 +13,7 @@ async def revoked_in_use(t: Timeline) -> None:
     if window == "none":
         t.cut('the contract declares no time for it (policy.revocation = "none")')
     t.need(window + 1)
-    token = t.good()
+    token = t.token()
     await t.call("before", token, "a token that is revoked later")
     t.change.revoke(token.token)
     await t.passes(window + 1)
@@ -23,7 +23,7 @@ async def revoked_in_use(t: Timeline) -> None:
 async def expires_while_cached(t: Timeline) -> None:
     """A token expires while the server may still remember that it was active."""
     t.need(_SHORT_LIFE_S + t.policy.leeway + 2)
-    short = t.claiming(exp=int(t.minter.clock()) + _SHORT_LIFE_S)
+    short = t.token(claims={"exp": int(t.minter.clock()) + _SHORT_LIFE_S})
     await t.call("before", short, "a token with three seconds to live")
     await t.passes(_SHORT_LIFE_S + t.policy.leeway + 2)
     t.change.revoke(short.token)
@@ -32,7 +32,7 @@ async def expires_while_cached(t: Timeline) -> None:
 
 async def lookalike_while_cached(t: Timeline) -> None:
     """Texts that resemble a token come right after it."""
-    token = t.good()
+    token = t.token()
     await t.call("before", token, "an honest token")
     for words, text in (
         ("with a character more", f"{token.token}A"),
@@ -47,16 +47,16 @@ async def lookalike_while_cached(t: Timeline) -> None:
 async def introspection_outage(t: Timeline) -> None:
     """The issuer cannot be asked for a while."""
     t.change.behave_introspection("outage_503")
-    await t.call("forged", t.altered(t.good(), "nobody-ever-issued-this-text"), "an unknown text during the outage")
-    await t.call("forged", t.good(), "a token that the server has not seen before, during the outage")
+    await t.call("forged", t.altered(t.token(), "nobody-ever-issued-this-text"), "an unknown text during the outage")
+    await t.call("forged", t.token(), "a token that the server has not seen before, during the outage")
     t.issuer.restore()
     await t.refreshed()
-    await t.call("good", t.good(), "an honest token after the issuer came back")
+    await t.call("good", t.token(), "an honest token after the issuer came back")
 
 
 async def introspection_client(t: Timeline) -> None:
     """A token that the server has not seen before makes it ask the issuer."""
-    await t.call("good", t.good(), "an honest token that is new to the server")
+    await t.call("good", t.token(), "an honest token that is new to the server")
 
 
 INTROSPECTION_TIMELINES: Mapping[str, tuple[str, Script]] = {

@@ -29,35 +29,28 @@ class _Unusual:
 
     @property
     def key(self) -> str:
-        """The parameter that names the operation."""
         return "uri" if self.operation.kind is OperationKind.RESOURCE else "name"
 
     @property
     def permitted(self) -> str:
-        """The name that the message holds besides."""
         return self.decoy.name if self.decoy else _NOBODY
 
     async def said(self, call: Call) -> Attempt:
-        """Send another call."""
         return await self.session.attempt(await self.session.message(call), self.way)
 
     async def plain(self) -> Message:
-        """Write the call as usual."""
         return await self.session.message(call_of(self.operation))
 
     async def batch_of_one(self) -> Attempt:
-        """Send an array that holds the call."""
         plain = await self.plain()
         return await self.session.attempt(plain, self.way, body=encode([plain.value]))
 
     async def batch_tail(self) -> Attempt:
-        """Send an array that holds an allowed call, and then this one."""
         plain = await self.plain()
         first = await self.session.message(call_of(self.decoy) if self.decoy else Call("ping", {}))
         return await self.session.attempt(plain, self.way, body=encode([first.value, plain.value]))
 
     async def completion(self) -> Attempt:
-        """Ask for completions of an argument."""
         operation = self.operation
         argument = next(iter(operation.arguments), "any")
         if operation.kind is OperationKind.PROMPT:
@@ -70,7 +63,6 @@ class _Unusual:
         return await self.said(Call("completion/complete", params))
 
     async def subscription(self) -> Attempt:
-        """Subscribe to the resource, in the way of the era."""
         uri = self.operation.name
         if not self.session.revision.stateless:
             return await self.said(Call("resources/subscribe", {"uri": uri}))
@@ -80,23 +72,19 @@ class _Unusual:
         return replace(attempt, reading=Refused(Refusal.OTHER)) if unheard else attempt
 
     async def method_other_case(self) -> Attempt:
-        """Write the method in upper case."""
         plain = await self.plain()
         method = str(plain.value["method"]).upper()
         headed = _headed(plain, "Mcp-Method", method)
         return await self.session.attempt(replace(headed, value={**plain.value, "method": method}), self.way)
 
     async def name_other_case(self) -> Attempt:
-        """Write the name in the other case."""
         return await self.session.call(replace(self.operation, name=self.operation.name.swapcase()), self.way)
 
     async def scope_argument(self) -> Attempt:
-        """Name the scopes in the arguments."""
         needed = self.operation.scopes
         return await self._with("arguments", {"scope": " ".join(needed), "scopes": list(needed)})
 
     async def meta_name(self) -> Attempt:
-        """Name something permitted in `_meta`."""
         return await self._with("_meta", {self.key: self.permitted})
 
     async def _with(self, member: str, more: dict[str, object]) -> Attempt:
@@ -105,11 +93,9 @@ class _Unusual:
         return await self.session.attempt(await self.plain(), self.way, token=token)
 
     async def duplicate_first(self) -> Attempt:
-        """Write something permitted before the name."""
         return await self._doubled("{{{second},{params}}}")
 
     async def duplicate_last(self) -> Attempt:
-        """Write something permitted behind the name."""
         return await self._doubled("{{{params},{second}}}")
 
     async def _doubled(self, template: str) -> Attempt:
@@ -122,11 +108,9 @@ class _Unusual:
         return await self.session.attempt(plain, self.way, body=body.encode())
 
     async def header_name(self) -> Attempt:
-        """Name something permitted in the header."""
         return await self.session.attempt(_headed(await self.plain(), "Mcp-Name", self.permitted), self.way)
 
     async def header_method(self) -> Attempt:
-        """Name the method that lists tools in the header."""
         headed = _headed(await self.plain(), "Mcp-Method", "tools/list")
         headers = tuple(pair for pair in headed.headers if pair[0] != "Mcp-Name")
         return await self.session.attempt(replace(headed, headers=headers), self.way)

@@ -47,7 +47,7 @@ async def ask_leeway(question: FormQuestion, context: Context) -> LeewayObserved
     async def search(t: Timeline) -> None:
         async def accepted(beyond: int) -> bool:
             now = int(t.minter.clock())
-            shifted = t.claiming(**{claim: now - beyond if claim == "exp" else now + beyond})
+            shifted = t.token(claims={claim: now - beyond if claim == "exp" else now + beyond})
             step = await t.call("probe", shifted, f"a token {beyond} s beyond its {claim}")
             probes.append(LeewayProbe(beyond, step.attempt))
             return step.accepted

@@ -1,7 +1,7 @@
 """The tools of a timeline: calls one after another, while keys and clocks move between them."""
 
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NoReturn, TypeAlias
 
@@ -118,26 +118,20 @@ class Timeline:
         made = self.minter.keys(Role.STRANGER, self.key.alg)
         return made if kid is None else SigningKey(made.alg, kid, made.private)
 
-    def good(self) -> Minted:
-        """Mint an unbroken token."""
-        return self.minter.fresh(self.principal)
-
-    def signed(self, key: SigningKey) -> Minted:
-        """Mint a token by another key."""
-        return self.minter.fresh(self.principal, key=key)
+    def token(
+        self,
+        *,
+        key: SigningKey | None = None,
+        change: Callable[[TokenSpec], TokenSpec] | None = None,
+        claims: Mapping[str, object] | None = None,
+    ) -> Minted:
+        """Mint a token: unbroken, by another key, changed before it is signed, or with other claims."""
+        return self.minter.fresh(self.principal, key=key, claims=claims, change=change)
 
     def altered(self, minted: Minted, text: str) -> Minted:
         """Send another text in the place of a token."""
         self.minter.redactor.register(text, "token-altered")
         return replace(minted, token=text)
-
-    def claiming(self, **claims: object) -> Minted:
-        """Mint a token with other claims."""
-        return self.minter.fresh(self.principal, claims=claims)
-
-    def changed(self, change: Callable[[TokenSpec], TokenSpec]) -> Minted:
-        """Mint a token that is changed before it is signed."""
-        return self.minter.fresh(self.principal, change=change)
 
     async def call(
         self, name: str, minted: Minted, words: str, *, limit: float | None = None, since: float | None = None

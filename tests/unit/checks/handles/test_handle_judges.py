@@ -125,7 +125,7 @@ def test_a_foreign_task_answered_with_a_result_is_not_bound(step: str) -> None:
     assert isinstance(judged("task_bound", task(**{step: WORKING})), Fail)
 
 
-def test_a_task_in_somebody_elses_list_is_told() -> None:
+def test_a_task_in_the_list_of_another_principal_is_told() -> None:
     both = frozenset({"own list", "foreign list"})
     assert isinstance(judged("task_list_own", task(listing=both)), Fail)
 

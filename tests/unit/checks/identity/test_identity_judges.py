@@ -14,7 +14,7 @@ ON_SCENES = ("callers_kept_apart", "each_token_decides", "foreign_identity_ignor
 
 
 @pytest.mark.parametrize("name", ON_SCENES)
-def test_a_scene_that_lacks_somebody_is_not_applicable_and_one_without_calls_proves_nothing(name: str) -> None:
+def test_a_scene_that_lacks_a_principal_is_not_applicable_and_one_without_calls_proves_nothing(name: str) -> None:
     assert judged(name, scene(missing="nobody else")) == NotApplicable("nobody else")
     assert judged(name, scene()) == Inconclusive("nothing was sent")
 
