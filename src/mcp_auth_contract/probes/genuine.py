@@ -14,7 +14,6 @@ from mcp_auth_contract.tokens import (
     Algorithm,
     CannotSign,
     GenuineToken,
-    Kind,
     Minted,
     TokenSpec,
     genuine_spec,
@@ -125,7 +124,7 @@ class GenuineMinter(Minter):
 
     def _refusal(self, defect: str, variant: str | None) -> str | None:
         found = DEFECTS[defect]
-        if found.fetched or found.kind is Kind.INTROSPECTION:
+        if found.fetched or found.introspected:
             return _OWN_ISSUER
         reason = self._obstacle(defect, variant)
         return NO_DIFFERENCE if reason == "" else reason

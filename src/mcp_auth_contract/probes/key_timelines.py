@@ -9,7 +9,7 @@ from mcp_auth_contract.clock import stopwatch
 from mcp_auth_contract.probes.powers import Member
 from mcp_auth_contract.probes.timeline import Script, Timeline
 from mcp_auth_contract.tokens import TokenSpec
-from mcp_auth_contract.tokens.spec import Keyed
+from mcp_auth_contract.tokens.spec import keyed
 
 __all__ = ["KEY_TIMELINES", "TROUBLES"]
 
@@ -239,7 +239,7 @@ async def hanging(t: Timeline) -> None:
 def _hmac(secret: bytes, kid: str | None = None) -> Callable[[TokenSpec], TokenSpec]:
     def change(spec: TokenSpec) -> TokenSpec:
         named = spec.with_header(alg="HS256", kid=kid or spec.header.get("kid"))
-        return replace(named, signature=Keyed(secret))
+        return replace(named, signature=keyed(secret))
 
     return change
 

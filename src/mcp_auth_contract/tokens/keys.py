@@ -119,11 +119,12 @@ class SigningKey:
 
     def sign(self, message: bytes) -> bytes:
         """Return the JWS signature of `message` (RFC 7518 §3.3 to §3.5, RFC 8037 §3.1)."""
-        return _JWS[self.alg].sign(message, self.private)
+        signature: bytes = _JWS[self.alg].sign(message, self.private)
+        return signature
 
     def verifies(self, message: bytes, signature: bytes) -> bool:
         """Whether it is this key's signature of `message` in the form that JWS has for the algorithm."""
-        return _JWS[self.alg].verify(message, self.private.public_key(), signature)
+        return bool(_JWS[self.alg].verify(message, self.private.public_key(), signature))
 
 
 _JWS: Mapping[str, Any] = get_default_algorithms()

@@ -1,9 +1,8 @@
 """Defects of the numbers inside a signature: what a careless implementation of RSA, ECDSA or EdDSA lets pass."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa, utils
@@ -40,7 +39,7 @@ def rsa_key(key: SigningKey) -> rsa.RSAPrivateKey:
     return key.private
 
 
-def pkcs1_signature(key: SigningKey, digest_info: bytes, *, behind: int = 0, block_type: int = 1) -> bytes:
+def pkcs1_signature(key: SigningKey, digest_info: bytes, behind: int = 0, block_type: int = 1) -> bytes:
     """Return the RSASSA-PKCS1-v1_5 signature over a DigestInfo, right or with octets `behind` it (RFC 8017 §9.2)."""
     numbers = rsa_key(key).private_numbers()
     modulus = numbers.public_numbers.n
@@ -52,23 +51,23 @@ def pkcs1_signature(key: SigningKey, digest_info: bytes, *, behind: int = 0, blo
 
 @DEFECTS.each(
     {
-        "cut_short": {"behind": 160},
-        "hash_not_last": {"behind": 16},
-        "block_type_two": {"block_type": 2},
-        "length_in_long_form": {"info": _SHA256_INFO_LONG_FORM},
+        "cut_short": (_SHA256_INFO, 160, 1),
+        "hash_not_last": (_SHA256_INFO, 16, 1),
+        "block_type_two": (_SHA256_INFO, 0, 2),
+        "length_in_long_form": (_SHA256_INFO_LONG_FORM, 0, 1),
     },
     needs=frozenset({Capability.RSA_KEY}),
 )
-def pkcs1_padding_edited(good: TokenSpec, edit: Mapping[str, Any]) -> TokenSpec | None:
+def pkcs1_padding_edited(good: TokenSpec, written: tuple[bytes, int, int]) -> TokenSpec | None:
     """The padding of the RSA signature is not the one that RFC 8017 §9.2 prescribes.
 
-    RFC 8017 §8.2.2 has a verifier encode the message anew and compare; one that parses the padding instead can be fooled
+    RFC 8017 §8.2.2 has a verifier encode the message anew and compare; one that parses the padding can be fooled
     (CVE-2006-4339).
     """
+    info, behind, block_type = written
 
     def sign(key: SigningKey, message: bytes) -> bytes:
-        info = edit.get("info", _SHA256_INFO) + hashlib.sha256(message).digest()
-        return pkcs1_signature(key, info, behind=edit.get("behind", 0), block_type=edit.get("block_type", 1))
+        return pkcs1_signature(key, info + hashlib.sha256(message).digest(), behind, block_type)
 
     return replace(good, signature=sign) if good.key.alg is Algorithm.RS256 else None
 
@@ -111,7 +110,7 @@ def pss_salt_length(good: TokenSpec, parameters: tuple[int, hashes.HashAlgorithm
 def es256_degenerate(good: TokenSpec, pair: tuple[int | None, int]) -> TokenSpec:
     """The ES256 signature consists of numbers outside the range that ECDSA allows.
 
-    FIPS 186-5 §6.4.2: both r and s lie between 1 and the order less one, else the signature is rejected (CVE-2022-21449).
+    FIPS 186-5 §6.4.2: a signature is rejected unless r and s lie between 1 and the order less one (CVE-2022-21449).
     """
     r, s = pair
 

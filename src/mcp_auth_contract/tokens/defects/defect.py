@@ -140,6 +140,7 @@ class _Traits(TypedDict, total=False):
 
 
 _T = TypeVar("_T")
+_Single = TypeVar("_Single", bound=Break)
 _Each: TypeAlias = Callable[[TokenSpec, _T], TokenSpec | None]
 
 
@@ -152,10 +153,10 @@ class Defects(list[Defect]):
 
     def single(
         self, expectation: Expectation = Expectation.REFUSED, **traits: Unpack[_Traits]
-    ) -> Callable[[Break], Break]:
+    ) -> Callable[[_Single], _Single]:
         """Register a defect of a single form: the function that is decorated."""
 
-        def register(make: Break) -> Break:
+        def register(make: _Single) -> _Single:
             self.add(*_told(make), {"": make}, expectation, **traits)
             return make
 

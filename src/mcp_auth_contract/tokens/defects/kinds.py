@@ -4,10 +4,10 @@ RFC 9068 §4: the server "MUST verify that the typ header value is at+jwt or app
 any other value"; RFC 8725 §3.11 and §3.12: explicit types and mutually exclusive rules keep kinds of JWT apart.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from mcp_auth_contract.tokens.defects.defect import ABSENT, Break, Defects, Expectation, header
 from mcp_auth_contract.tokens.keys import Role
@@ -151,16 +151,16 @@ def session_token(good: TokenSpec, steps: tuple[Break, Break]) -> TokenSpec | No
     return made and typed(made)
 
 
-@DEFECTS.each(
-    {
-        "id_token": {"nonce": "n-0S6_WzA2Mj", "at_hash": "77QmUPtjPfzWtF2AnpK9RQ", "c_hash": "LDktKdoQak3Pk0cnXxCltA"},
-        "token_use_id": {"token_use": "id"},
-        "typ_refresh": {"typ": "Refresh"},
-        "logout": {"events": {"http://schemas.openid.net/event/backchannel-logout": {}}, "sid": "2b7e"},
-    },
-    Expectation.DISPUTED,
-)
-def kind_in_claims(good: TokenSpec, claims: dict[str, Any]) -> TokenSpec | None:
+_KIND_CLAIMS: dict[str, Mapping[str, object]] = {
+    "id_token": {"nonce": "n-0S6_WzA2Mj", "at_hash": "77QmUPtjPfzWtF2AnpK9RQ", "c_hash": "LDktKdoQak3Pk0cnXxCltA"},
+    "token_use_id": {"token_use": "id"},
+    "typ_refresh": {"typ": "Refresh"},
+    "logout": {"events": {"http://schemas.openid.net/event/backchannel-logout": {}}, "sid": "2b7e"},
+}
+
+
+@DEFECTS.each(_KIND_CLAIMS, Expectation.DISPUTED)
+def kind_in_claims(good: TokenSpec, claims: Mapping[str, object]) -> TokenSpec | None:
     """The token is for this server, but its claims are those of another kind of token."""
     if "nonce" in claims:
         client = _client(good)
