@@ -61,6 +61,7 @@ DEFECTS: Mapping[str, Defect] = _table(
     selection.DEFECTS,
     sender.DEFECTS,
     subjects.DEFECTS,
+    subjects.CLIENTS,
     tenants.DEFECTS,
     times.DEFECTS,
 )
