@@ -1,4 +1,9 @@
-"""The closed table of what can be wrong with a token, and minting a token with one of it."""
+"""The closed table of what can be wrong with a token, and minting a token with one of it.
+
+A defect is a small function of the valid spec, named as the defect and registered in its module's `DEFECTS`; one that
+only puts other values into one place is a row of `DEFECTS.table`. Nothing else declares it: what it changes is seen by
+comparing the two specs.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping

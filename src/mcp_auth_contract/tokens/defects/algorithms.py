@@ -16,8 +16,7 @@ from mcp_auth_contract.tokens.defects.arithmetic import pkcs1_signature, rsa_key
 from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Capability, Defects, header
 from mcp_auth_contract.tokens.defects.secrets import GUESSES, SECRETS, Guess, Secret
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey
-from mcp_auth_contract.tokens.mint import signed_again
-from mcp_auth_contract.tokens.spec import TokenSpec, keyed
+from mcp_auth_contract.tokens.spec import TokenSpec, keyed, signed_again
 
 __all__ = ["DEFECTS"]
 
