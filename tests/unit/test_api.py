@@ -72,5 +72,5 @@ def test_a_token_is_minted_for_a_principal_of_the_contract(tmp_path: Path) -> No
     assert mint_token(contract, "alice", defect="alg_none").endswith(".")
     with pytest.raises(UsageError, match='no principal "alcie"; did you mean "alice"'):
         mint_token(contract, "alcie")
-    with pytest.raises(UsageError, match="did you mean 'expired'|did you mean \"expired\""):
+    with pytest.raises(UsageError, match='did you mean "expired"'):
         mint_token(contract, "alice", defect="expird")

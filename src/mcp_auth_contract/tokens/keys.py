@@ -109,7 +109,8 @@ class SigningKey:
 
     def public_jwk(self) -> dict[str, str]:
         """Return the JWK to publish: `kty`, `kid`, `alg`, `use` and the public members, nothing else."""
-        members = _JWS[self.alg].to_jwk(self.private.public_key(), as_dict=True)
+        public = self.private.public_key()
+        members = _JWS[self.alg].to_jwk(public, as_dict=True)
         named = {"kty": members["kty"], "kid": self.kid, "alg": str(self.alg), "use": "sig"}
         return {**named, **{name: members[name] for name in _PUBLIC_MEMBERS if name in members}}
 

@@ -3,10 +3,10 @@
 import hashlib
 import json
 
-from mcp_auth_contract.tokens.keys import SigningKey, b64url, unb64url
-from mcp_auth_contract.tokens.spec import COMPACT, Spellings, TokenSpec, honest
+from mcp_auth_contract.tokens.keys import b64url, unb64url
+from mcp_auth_contract.tokens.spec import COMPACT, Spellings, TokenSpec, honest, signed_again
 
-__all__ = ["SPECIAL_CHARACTERS", "MintedWrongly", "decode_parts", "mint", "opaque_token", "signed_again"]
+__all__ = ["SPECIAL_CHARACTERS", "MintedWrongly", "decode_parts", "mint", "opaque_token"]
 
 
 SPECIAL_CHARACTERS = "special_characters"
@@ -29,11 +29,6 @@ def mint(spec: TokenSpec) -> str:
     if (spec.form, spec.spelled) == (COMPACT, Spellings()):
         _prove(spec, token)
     return token
-
-
-def signed_again(key: SigningKey, message: bytes) -> bytes:
-    """Sign honestly, as a difference of its own: what a token is that the same key signed once more."""
-    return honest(key, message)
 
 
 def opaque_token(spec: TokenSpec) -> str:

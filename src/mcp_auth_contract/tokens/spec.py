@@ -26,6 +26,7 @@ __all__ = [
     "good_token",
     "honest",
     "keyed",
+    "signed_again",
     "unsigned",
 ]
 
@@ -109,6 +110,11 @@ Sign: TypeAlias = Callable[[SigningKey, bytes], bytes]
 def honest(key: SigningKey, message: bytes) -> bytes:
     """Sign as the algorithm of the key prescribes."""
     return key.sign(message)
+
+
+def signed_again(key: SigningKey, message: bytes) -> bytes:
+    """Sign honestly, as a difference of its own: what a token is that the same key signed once more."""
+    return honest(key, message)
 
 
 def unsigned(_key: SigningKey, _message: bytes) -> bytes:

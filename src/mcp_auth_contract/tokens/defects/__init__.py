@@ -1,12 +1,17 @@
-"""The closed table of what can be wrong with a token, and minting a token with one of it."""
+"""The closed table of what can be wrong with a token, and minting a token with one of it.
+
+A defect is a small function of the valid spec, named as the defect and registered in its module's `DEFECTS`; one that
+only puts other values into one place is a row of `DEFECTS.table`. Nothing else declares it: what it changes is seen by
+comparing the two specs.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from types import MappingProxyType
 
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens.defects import (
     algorithms,
     arithmetic,
@@ -61,6 +66,7 @@ DEFECTS: Mapping[str, Defect] = _table(
     selection.DEFECTS,
     sender.DEFECTS,
     subjects.DEFECTS,
+    subjects.CLIENTS,
     tenants.DEFECTS,
     times.DEFECTS,
 )
@@ -93,7 +99,7 @@ class Minted:
 def defect_named(name: str) -> Defect:
     """Return a defect; raises UsageError with the nearest known name."""
     if name not in DEFECTS:
-        raise UsageError(f"unknown defect {name!r}: {suggest(name, DEFECTS)}")
+        raise UsageError(f"unknown defect {name!r}: {_nearest(name, DEFECTS)}")
     return DEFECTS[name]
 
 
@@ -121,8 +127,7 @@ def mint_case(
     if lacking := unmet(found.needs, good):
         raise UsageError(f"the defect {defect} cannot be minted here: it needs {', '.join(lacking)}")
     if variant and variant not in found.variants:
-        none = None if found.variants else "it has no variants"
-        raise UsageError(f"unknown variant {variant!r} of {defect}: {suggest(variant, found.variants, none)}")
+        raise UsageError(f"unknown variant {variant!r} of {defect}: {_nearest(variant, found.variants)}")
     for form in [variant] if variant else found.forms:
         name = hashlib.sha256(f"{defect} {form} {good.claims.get('jti')}".encode()).hexdigest()[:16]
         twin = found.twin(replace(good, others=keys, listening=listening(name)), form)
@@ -153,3 +158,10 @@ def _minted(
         told=told,
         answered=spec.introspection,
     )
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    if close := get_close_matches(name, names, n=1):
+        return f"did you mean {close[0]!r}?"
+    return f"known: {', '.join(names)}" if names else "it has no variants"

@@ -13,18 +13,17 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 
 from mcp_auth_contract.tokens.defects.arithmetic import pkcs1_signature, rsa_key, signed_by_own
-from mcp_auth_contract.tokens.defects.defect import ABSENT, Capability, Defects, Expectation, header
+from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Capability, Defects, header
 from mcp_auth_contract.tokens.defects.secrets import GUESSES, SECRETS, Guess, Secret
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey
-from mcp_auth_contract.tokens.mint import signed_again
-from mcp_auth_contract.tokens.spec import TokenSpec, keyed
+from mcp_auth_contract.tokens.spec import TokenSpec, keyed, signed_again
 
 __all__ = ["DEFECTS"]
 
 DEFECTS = Defects()
 _named = partial(DEFECTS.table, header("alg"))
 
-_RSA = frozenset({Capability.RSA_KEY})
+_RSA = {Capability.RSA_KEY}
 _SHA1_INFO = bytes.fromhex("3021300906052b0e03021a05000414")
 
 
@@ -37,8 +36,8 @@ for _alg in (Algorithm.ES256, Algorithm.PS256, Algorithm.EDDSA):
         f"signed_with_{_alg.lower()}",
         f"The token is signed with the issuer's key for {_alg}, as the contract allows.",
         {"": _honest(_alg)},
-        Expectation.ACCEPTED,
-        needs=frozenset({Capability(_alg.lower())}),
+        ACCEPTED,
+        needs={Capability(_alg.lower())},
     )
 
 _named(
@@ -60,11 +59,11 @@ _named(
         "mixed": lambda good: good.key.alg.capitalize(),
         "trailing_space": lambda good: f"{good.key.alg} ",
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 
 
-@DEFECTS.each({"ps256": None, "rs384": hashes.SHA384(), "rs512": hashes.SHA512()}, Expectation.DISPUTED, needs=_RSA)
+@DEFECTS.each({"ps256": None, "rs384": hashes.SHA384(), "rs512": hashes.SHA512()}, DISPUTED, needs=_RSA)
 def other_algorithm_of_key(good: TokenSpec, digest: hashes.HashAlgorithm | None) -> TokenSpec | None:
     """The RSA key signed honestly with another algorithm than the one it is published for."""
     if digest is not None:
@@ -75,7 +74,7 @@ def other_algorithm_of_key(good: TokenSpec, digest: hashes.HashAlgorithm | None)
     return replace(good.with_header(alg="PS256"), key=replace(good.key, alg=Algorithm.PS256))
 
 
-@DEFECTS.single(needs=frozenset({Capability.PS256}))
+@DEFECTS.single(needs={Capability.PS256})
 def pss_key_with_pkcs1_signature(good: TokenSpec) -> TokenSpec:
     """The header says PS256, the signature of that key is one of RS256."""
     return signed_by_own(good, Algorithm.PS256, lambda key, message: replace(key, alg=Algorithm.RS256).sign(message))
@@ -115,7 +114,7 @@ for _alg, _encodings in (
         f"hmac_with_{_alg.lower()}_key",
         f"The token is signed with HS256, the issuer's public key for {_alg} being the secret.",
         {name: _keyed_with(_alg, SECRETS[name]) for name in _encodings},
-        needs=frozenset({Capability(_alg.lower())}),
+        needs={Capability(_alg.lower())},
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa, utils
 
-from mcp_auth_contract.tokens.defects.defect import Capability, Defects, Expectation
+from mcp_auth_contract.tokens.defects.defect import DISPUTED, Capability, Defects
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey
 from mcp_auth_contract.tokens.spec import Sign, TokenSpec
 
@@ -21,7 +21,7 @@ _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 _ED25519_ORDER = 2**252 + 27742317777372353535851937790883648493
 _SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
 _SHA256_INFO_LONG_FORM = bytes.fromhex("308131300d060960864801650304020105000420")
-_ES256 = frozenset({Capability.ES256})
+_ES256 = {Capability.ES256}
 
 
 def signed_by_own(good: TokenSpec, alg: Algorithm, sign: Sign) -> TokenSpec:
@@ -56,7 +56,7 @@ def pkcs1_signature(key: SigningKey, digest_info: bytes, behind: int = 0, block_
         "block_type_two": (_SHA256_INFO, 0, 2),
         "length_in_long_form": (_SHA256_INFO_LONG_FORM, 0, 1),
     },
-    needs=frozenset({Capability.RSA_KEY}),
+    needs={Capability.RSA_KEY},
 )
 def pkcs1_padding_edited(good: TokenSpec, written: tuple[bytes, int, int]) -> TokenSpec | None:
     """The padding of the RSA signature is not the one that RFC 8017 §9.2 prescribes.
@@ -79,8 +79,8 @@ def pkcs1_padding_edited(good: TokenSpec, written: tuple[bytes, int, int]) -> To
         "sixty_four": (64, hashes.SHA256()),
         "mask_by_sha1": (32, hashes.SHA1()),  # noqa: S303  the fault that the token is to have
     },
-    Expectation.DISPUTED,
-    needs=frozenset({Capability.PS256}),
+    DISPUTED,
+    needs={Capability.PS256},
 )
 def pss_salt_length(good: TokenSpec, parameters: tuple[int, hashes.HashAlgorithm]) -> TokenSpec:
     """The PS256 signature is right but for its parameters: salt length, or the hash of the mask.
@@ -136,12 +136,13 @@ def _der(honest: bytes) -> bytes:
 def es256_encoding(good: TokenSpec, edit: Callable[[bytes], bytes]) -> TokenSpec:
     """The ES256 signature is right, and not written as two numbers of 32 octets.
 
-    RFC 7518 §3.4: "If the JWS Signature is not a 64-octet sequence, the validation has failed."
+    RFC 7518 §3.4: "The JWS Signature value MUST be a 64-octet sequence. If it is not a 64-octet sequence, the
+    validation has failed."
     """
     return signed_by_own(good, Algorithm.ES256, lambda key, message: edit(key.sign(message)))
 
 
-@DEFECTS.single(Expectation.DISPUTED, needs=frozenset({Capability.EDDSA}))
+@DEFECTS.single(DISPUTED, needs={Capability.EDDSA})
 def ed25519_above_order(good: TokenSpec) -> TokenSpec:
     """The second half of the Ed25519 signature is larger than the order of the group.
 

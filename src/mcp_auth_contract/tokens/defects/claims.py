@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, Capability, Defects, Expectation, claim
+from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, Capability, Defects, claim
 from mcp_auth_contract.tokens.defects.times import expired_since
 from mcp_auth_contract.tokens.spec import TokenSpec
 
@@ -12,9 +12,9 @@ DEFECTS = Defects()
 _exp = partial(DEFECTS.table, claim("exp"))
 _aud = partial(DEFECTS.table, claim("aud"))
 
-_SUBJECT = frozenset({Capability.SUBJECT_REQUIRED})
+_SUBJECT = {Capability.SUBJECT_REQUIRED}
 _subject = partial(DEFECTS.table, claim("{subject}"), needs=_SUBJECT)
-_TENANT = frozenset({Capability.TENANT_REQUIRED})
+_TENANT = {Capability.TENANT_REQUIRED}
 _tenant = partial(DEFECTS.table, claim("{tenant}"), needs=_TENANT)
 _NOT_YET_FOR = 60 * 60
 _MISSING = {"absent": ABSENT, "null": None, "empty": ""}
@@ -32,7 +32,7 @@ DEFECTS.table(
 _exp("without_expiry", "The token never expires: it has no usable exp.", {"absent": ABSENT, "null": None})
 
 
-@DEFECTS.single(needs=frozenset({Capability.SCOPES_GRANTED}))
+@DEFECTS.single(needs={Capability.SCOPES_GRANTED})
 def expired_and_unscoped(good: TokenSpec) -> TokenSpec:
     """The token expired 15 minutes ago and has no scope either: the expiry must be told first.
 
@@ -62,5 +62,5 @@ _aud(
         "own_last": lambda good: ["urn:other:resource", good.profile.audience],
         "own_first": lambda good: [good.profile.audience, "urn:other:resource"],
     },
-    Expectation.ACCEPTED,
+    ACCEPTED,
 )

@@ -1,6 +1,7 @@
 """What a defect is: a function from a valid spec to one that differs in exactly one property."""
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from functools import partial
@@ -9,7 +10,24 @@ from typing import Any, TypeAlias, TypedDict, TypeVar, Unpack
 from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder
 from mcp_auth_contract.tokens.spec import TokenSpec, difference
 
-__all__ = ["ABSENT", "Break", "Capability", "Defect", "Defects", "Expectation", "own", "unmet"]
+__all__ = [
+    "ABSENT",
+    "ACCEPTED",
+    "DISPUTED",
+    "FORBIDDEN",
+    "Break",
+    "Capability",
+    "Defect",
+    "Defects",
+    "Expectation",
+    "adding",
+    "claim",
+    "form",
+    "header",
+    "own",
+    "saying",
+    "unmet",
+]
 
 
 class Expectation(StrEnum):
@@ -23,6 +41,9 @@ class Expectation(StrEnum):
     FORBIDDEN = "forbidden"
     ACCEPTED = "accepted"
     DISPUTED = "disputed"
+
+
+REFUSED, FORBIDDEN, ACCEPTED, DISPUTED = Expectation
 
 
 class Capability(StrEnum):
@@ -62,7 +83,7 @@ A KeyError says that the valid one lacks the member that the fault is about.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Defect:
     """One fault that a token can have; `forms` are its variants by name, a single one under "".
 
@@ -134,7 +155,7 @@ ABSENT = _Marker.ABSENT
 
 
 class _Traits(TypedDict, total=False):
-    needs: frozenset[Capability]
+    needs: AbstractSet[Capability]
     fetched: bool
     disturbs: bool
 
@@ -145,15 +166,17 @@ _Each: TypeAlias = Callable[[TokenSpec, _T], TokenSpec | None]
 
 
 class Defects(list[Defect]):
-    """The defects of one subject, each registered where it is defined.
+    """The defects of one subject, each registered where it is defined; `needs` are those of all of them.
 
     The name of a function is that of its defect, the first line of its docstring the sentence for reports; below may
     stand what the specification says.
     """
 
-    def single(
-        self, expectation: Expectation = Expectation.REFUSED, **traits: Unpack[_Traits]
-    ) -> Callable[[_Single], _Single]:
+    def __init__(self, *needs: Capability) -> None:
+        super().__init__()
+        self._needs = frozenset(needs)
+
+    def single(self, expectation: Expectation = REFUSED, **traits: Unpack[_Traits]) -> Callable[[_Single], _Single]:
         """Register a defect of a single form: the function that is decorated."""
 
         def register(make: _Single) -> _Single:
@@ -163,7 +186,7 @@ class Defects(list[Defect]):
         return register
 
     def each(
-        self, forms: Mapping[str, _T], expectation: Expectation = Expectation.REFUSED, **traits: Unpack[_Traits]
+        self, forms: Mapping[str, _T], expectation: Expectation = REFUSED, **traits: Unpack[_Traits]
     ) -> Callable[[_Each[_T]], _Each[_T]]:
         """Register a defect with variants: what the decorated function makes of each of the values."""
 
@@ -183,7 +206,7 @@ class Defects(list[Defect]):
         name: str,
         sentence: str,
         values: Mapping[str, Any],
-        expectation: Expectation = Expectation.REFUSED,
+        expectation: Expectation = REFUSED,
         **traits: Unpack[_Traits],
     ) -> None:
         """Register a defect whose variants put each of the values in one place: a `claim`, a `header`."""
@@ -194,11 +217,14 @@ class Defects(list[Defect]):
         name: str,
         sentence: str,
         forms: Mapping[str, Break],
-        expectation: Expectation = Expectation.REFUSED,
-        **traits: Unpack[_Traits],
+        expectation: Expectation = REFUSED,
+        *,
+        needs: AbstractSet[Capability] = frozenset(),
+        fetched: bool = False,
+        disturbs: bool = False,
     ) -> None:
         """Register a defect by its forms."""
-        self.append(Defect(name=name, sentence=sentence, forms=forms, expectation=expectation, **traits))
+        self.append(Defect(name, sentence, forms, expectation, self._needs | needs, fetched, disturbs))
 
 
 def _told(make: Callable[..., object]) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from mcp_auth_contract.tokens.defects.defect import Defects, Expectation, form
+from mcp_auth_contract.tokens.defects.defect import DISPUTED, Defects, form
 from mcp_auth_contract.tokens.defects.secrets import spki_der
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, b64url
 from mcp_auth_contract.tokens.mint import mint
@@ -73,7 +73,7 @@ def encrypted_forgery(good: TokenSpec, recipient: _Recipient) -> TokenSpec | Non
     return _to(good, recipient, lambda: mint(replace(good, key=good.key_of(Role.STRANGER))).encode(), cty="JWT")
 
 
-@DEFECTS.each(_ENCRYPTION_KEY, Expectation.DISPUTED)
+@DEFECTS.each(_ENCRYPTION_KEY, DISPUTED)
 def encrypted_honest(good: TokenSpec, recipient: _Recipient) -> TokenSpec | None:
     """The token is encrypted to a published key, and inside is an honest token."""
     return _to(good, recipient, lambda: mint(good).encode(), cty="JWT")
@@ -91,7 +91,7 @@ def encrypted_with_public_key(good: TokenSpec, recipient: _Recipient) -> TokenSp
 def encrypted_by_costly_password(good: TokenSpec) -> TokenSpec:
     """The token asks for 10000000 rounds of key derivation before anything can be verified.
 
-    RFC 7518 §8.1 advises a limit, for "an adversary that can choose" the iteration count makes the server work.
+    RFC 7518 §4.8.1.2: the token itself says how often the recipient iterates.
     """
     costly: dict[str, object] = {"p2s": b64url(bytes(16)), "p2c": 10_000_000, "cty": "JWT"}
     # The key is never unwrapped: what counts is how long a server works before it finds that out.

@@ -1,7 +1,7 @@
 """Defects of header extensions: crit, b64, zip, and claims replicated as header parameters.
 
-RFC 7515 §4.1.11: "If any of the listed extension Header Parameters are not understood and supported by the recipient, then
-the JWS is invalid."
+RFC 7515 §4.1.11: "If any of the listed extension Header Parameters are not understood and supported by the recipient,
+then the JWS is invalid."
 """
 
 import zlib
@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from mcp_auth_contract.tokens.defects import urls
-from mcp_auth_contract.tokens.defects.defect import Capability, Defects, Expectation, header, saying
+from mcp_auth_contract.tokens.defects.defect import DISPUTED, Capability, Defects, header, saying
 from mcp_auth_contract.tokens.defects.subjects import SUBJECT_NOBODY
 from mcp_auth_contract.tokens.keys import b64url
 from mcp_auth_contract.tokens.mint import mint
@@ -40,7 +40,7 @@ _crit(
     "critical_list_pointless",
     "The token's list of critical extensions is empty, or names what is no extension.",
     {"empty": [], "algorithm": ["alg"], "expiry": ["exp"]},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 
 
@@ -62,7 +62,7 @@ DEFECTS.table(
     "payload_called_unencoded",
     "The header says that the payload is not base64url, without marking that as critical; it is.",
     {"": False},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 
 
@@ -82,7 +82,7 @@ DEFECTS.table(
     "payload_called_compressed",
     "The header says that the payload is compressed; it is not.",
     {"": "DEF"},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 
 
@@ -97,7 +97,7 @@ def nested_unsigned(good: TokenSpec) -> TokenSpec:
     return _nested(good, replace(good.with_header(alg="none"), signature=unsigned))
 
 
-@DEFECTS.single(Expectation.DISPUTED)
+@DEFECTS.single(DISPUTED)
 def nested_signed(good: TokenSpec) -> TokenSpec:
     """The issuer signed a token whose payload is another honest token (RFC 7519 §5.2)."""
     return _nested(good, good)
@@ -119,7 +119,7 @@ def claim_repaired_in_header(good: TokenSpec, wrong: tuple[str, object]) -> Toke
     return good.with_claim(name, value).with_header(**{name: good.claims[name]})
 
 
-@DEFECTS.single(Expectation.DISPUTED, needs=frozenset({Capability.SUBJECT_REQUIRED}))
+@DEFECTS.single(DISPUTED, needs={Capability.SUBJECT_REQUIRED})
 def subject_of_header(good: TokenSpec) -> TokenSpec:
     """The claims speak for nobody whom the server knows, the header for a user of the server."""
     name = good.profile.subject_claim
@@ -131,5 +131,5 @@ DEFECTS.table(
     "claim_contradicted_in_header",
     "The header repeats a claim with another value (RFC 7519 §5.3).",
     {"issuer": {"iss": urls.FOREIGN}, "audience": {"aud": f"{urls.FOREIGN}/mcp"}, "subject": {"sub": SUBJECT_NOBODY}},
-    Expectation.DISPUTED,
+    DISPUTED,
 )

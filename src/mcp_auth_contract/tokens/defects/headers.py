@@ -1,7 +1,7 @@
 """Defects of the JOSE header: the token tells the server how it would like to be verified.
 
-RFC 9068 §4: the server "MUST reject any JWT in which the value of alg is none"; RFC 8725 §3.10: received claims, those of
-the header among them, are not to be trusted.
+RFC 9068 §4: the server "MUST reject any JWT in which the value of 'alg' is 'none'"; RFC 8725 §3.10: what a token says
+of itself is not to be trusted.
 """
 
 import hashlib

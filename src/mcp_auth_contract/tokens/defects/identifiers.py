@@ -3,7 +3,7 @@
 from functools import partial
 
 from mcp_auth_contract.tokens.defects import urls
-from mcp_auth_contract.tokens.defects.defect import Defects, Expectation, claim
+from mcp_auth_contract.tokens.defects.defect import DISPUTED, Defects, claim
 from mcp_auth_contract.tokens.spec import TokenSpec
 
 __all__ = ["DEFECTS"]
@@ -15,7 +15,7 @@ _aud = partial(DEFECTS.table, claim("aud", lambda good: good.profile.audience))
 _OTHER = f"{urls.FOREIGN}/mcp"
 
 
-# RFC 9068 §4: the issuer identifier "MUST exactly match the value of the iss claim"; RFC 7519 §4.1.1 makes it a string.
+# RFC 9068 §4: the issuer identifier "MUST exactly match the value of the 'iss' claim"; RFC 7519 §4.1.1: a string.
 _iss("issuer_other", "The token says that a stranger issued it.", {"": urls.FOREIGN})
 _iss(
     "issuer_lookalike",
@@ -51,7 +51,7 @@ _iss(
     "issuer_trailing_slash",
     "The token's issuer is the trusted one but for a trailing slash; some servers allow that.",
     {"": urls.with_slash_toggled},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _iss(
     "issuer_type",
@@ -62,12 +62,12 @@ _iss(
     "issuer_case",
     "The token's issuer is the trusted one in capitals; some servers allow that.",
     {"scheme": urls.scheme_upper, "host": urls.host_upper},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 
 
-# RFC 7519 §4.1.3: "If the principal processing the claim does not identify itself with a value in the aud claim when this
-# claim is present, then the JWT MUST be rejected."
+# RFC 9068 §4: "The JWT access token MUST be rejected if 'aud' does not contain a resource indicator of the current
+# resource server as a valid audience."
 _aud("audience_other", "The token is for another resource.", {"": _OTHER})
 _aud("audience_list_without_own", "The token is for two other resources.", {"": [_OTHER, f"{urls.FOREIGN}/api"]})
 _aud(
@@ -122,7 +122,7 @@ _aud(
     "audience_trailing_slash",
     "The token's audience is this resource but for a trailing slash; some servers allow that.",
     {"": urls.with_slash_toggled},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _aud(
     "audience_type",
@@ -133,7 +133,7 @@ _aud(
     "audience_list_mixed",
     "The token's audience is a list that holds this resource among members that are no strings.",
     {"": lambda aud: [1, None, aud]},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 
 
@@ -158,7 +158,7 @@ DEFECTS.table(
     "resource_claim_other",
     "The token is for this resource; a claim named resource names another one.",
     {"": _OTHER},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _aud(
     "audience_equivalent",
@@ -169,7 +169,7 @@ _aud(
         "default_port": urls.default_port,
         "default_port_padded": urls.default_port_padded,
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _aud(
     "audience_normal_form",
@@ -186,5 +186,5 @@ _aud(
         "space_appended": lambda aud: f"{aud} ",
         "newline_appended": lambda aud: f"{aud}\n",
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )

@@ -1,8 +1,8 @@
 """Defects of the JSON inside a token: what it says depends on who reads it.
 
-RFC 7519 §7.2: header and claims are each "a UTF-8-encoded representation of a completely valid JSON object"; §4: claim names
-"MUST be unique", and parsers "MUST either reject JWTs with duplicate Claim Names or use a JSON parser that returns only the
-lexically last duplicate member name"; RFC 7515 §4 says so of headers.
+RFC 7519 §7.2: header and claims are each "a UTF-8-encoded representation of a completely valid JSON object"; §4: claim
+names "MUST be unique", and parsers "MUST either reject JWTs with duplicate Claim Names or use a JSON parser that
+returns only the lexically last duplicate member name"; RFC 7515 §4 says so of headers.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from mcp_auth_contract.tokens.defects.defect import Capability, Defects, Expectation
+from mcp_auth_contract.tokens.defects.defect import ACCEPTED, DISPUTED, Capability, Defects
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json, unsigned
 
 __all__ = ["DEFECTS"]
@@ -78,18 +78,14 @@ def trailing_json(good: TokenSpec, edit: _Edit) -> TokenSpec:
         "utf16_with_mark": lambda text: text.decode().encode("utf-16"),
         "utf32": lambda text: text.decode().encode("utf-32-be"),
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 def payload_not_utf8(good: TokenSpec, edit: _Edit) -> TokenSpec:
     """The signed payload is JSON in an encoding other than plain UTF-8."""
     return replace(good, raw_payload=edit(compact_json(good.claims)))
 
 
-@DEFECTS.each(
-    {"octets": b"\xff\xfe", "surrogate": b"\\ud800"},
-    Expectation.DISPUTED,
-    needs=frozenset({Capability.SUBJECT_REQUIRED}),
-)
+@DEFECTS.each({"octets": b"\xff\xfe", "surrogate": b"\\ud800"}, DISPUTED, needs={Capability.SUBJECT_REQUIRED})
 def subject_not_unicode(good: TokenSpec, appended: bytes) -> TokenSpec | None:
     """The signed subject is a principal's with octets or a surrogate behind it that no text has."""
     name = good.profile.subject_claim
@@ -108,7 +104,7 @@ def _escaped(value: dict[str, object]) -> bytes:
     return ("{" + ",".join(written) + "}").encode()
 
 
-@DEFECTS.single(Expectation.ACCEPTED)
+@DEFECTS.single(ACCEPTED)
 def escaped_json(good: TokenSpec) -> TokenSpec:
     """Names and slashes are written as JSON escapes, which is legal (RFC 8259 §7)."""
     return replace(good, raw_header=_escaped(dict(good.header)), raw_payload=_escaped(dict(good.claims)))
@@ -118,7 +114,7 @@ def _spaced(value: dict[str, object]) -> bytes:
     return b" \t" + json.dumps(value, indent="\t", separators=(" ,", " :\r ")).encode() + b"\n"
 
 
-@DEFECTS.single(Expectation.ACCEPTED)
+@DEFECTS.single(ACCEPTED)
 def spaced_json(good: TokenSpec) -> TokenSpec:
     """Header and payload hold white space between their parts, which is legal (RFC 8259 §2)."""
     return replace(good, raw_header=_spaced(dict(good.header)), raw_payload=_spaced(dict(good.claims)))
@@ -141,13 +137,13 @@ def claim_twice_wrong_last(good: TokenSpec, wrong: dict[str, object]) -> TokenSp
     return _twice_wrong_last(good, wrong)
 
 
-@DEFECTS.each({name: _WRONG[name] for name in ("expiry", "audience")}, Expectation.DISPUTED)
+@DEFECTS.each({name: _WRONG[name] for name in ("expiry", "audience")}, DISPUTED)
 def claim_twice_wrong_first(good: TokenSpec, wrong: dict[str, object]) -> TokenSpec:
     """A claim stands there twice, the wrong value first, which a reader may refuse (RFC 7519 §4)."""
     return replace(good, raw_payload=_members(compact_json(wrong)[1:-1] + b",", good.claims, b""))
 
 
-@DEFECTS.single(Expectation.DISPUTED, needs=frozenset({Capability.SUBJECT_REQUIRED}))
+@DEFECTS.single(DISPUTED, needs={Capability.SUBJECT_REQUIRED})
 def subject_twice(good: TokenSpec) -> TokenSpec | None:
     """The subject stands there twice, a stranger's last (RFC 7519 §4)."""
     return _twice_wrong_last(good, {good.profile.subject_claim: _OTHER})
@@ -160,7 +156,7 @@ def alg_twice(good: TokenSpec, around: tuple[bytes, bytes]) -> TokenSpec:
     return replace(good, raw_header=_members(first, good.header, last), signature=unsigned)
 
 
-@DEFECTS.single(Expectation.DISPUTED)
+@DEFECTS.single(DISPUTED)
 def alg_twice_signed(good: TokenSpec) -> TokenSpec:
     """The header names two algorithms, none first, and the signature is honest."""
     return replace(good, raw_header=_members(_NONE + b",", good.header, b""))
@@ -218,20 +214,20 @@ def _number(good: TokenSpec, name: str, text: str) -> TokenSpec:
 
 @DEFECTS.each(
     {
-        "not_a_number": lambda _: "NaN",
-        "infinity": lambda _: "Infinity",
-        "overflowing": lambda _: "1e999",
-        "plus_sign": lambda exp: f"+{exp()}",
-        "leading_zero": lambda exp: f"0{exp()}",
-        "hexadecimal": lambda exp: hex(int(str(exp()))),
+        "not_a_number": "NaN",
+        "infinity": "Infinity",
+        "overflowing": "1e999",
+        "plus_sign": "+{0[exp]}",
+        "leading_zero": "0{0[exp]}",
+        "hexadecimal": "{0[exp]:#x}",
     }
 )
-def number_not_json(good: TokenSpec, write: Callable[[Callable[[], object]], str]) -> TokenSpec:
+def number_not_json(good: TokenSpec, text: str) -> TokenSpec:
     """The expiry is written as a number that JSON does not have, or that is infinite (RFC 8259 §6)."""
-    return _number(good, "exp", write(lambda: good.claims["exp"]))
+    return _number(good, "exp", text.format(good.claims))
 
 
-@DEFECTS.each({"expiry": ("exp", 400), "issued_at": ("iat", 4400)}, Expectation.DISPUTED)
+@DEFECTS.each({"expiry": ("exp", 400), "issued_at": ("iat", 4400)}, DISPUTED)
 def number_huge(good: TokenSpec, digits: tuple[str, int]) -> TokenSpec:
     """A claim is a whole number of hundreds or thousands of digits.
 
@@ -252,7 +248,7 @@ def deep_json(good: TokenSpec, depth: int) -> TokenSpec:
     return replace(deep, signature=unsigned)
 
 
-@DEFECTS.single(Expectation.DISPUTED)
+@DEFECTS.single(DISPUTED)
 def deep_json_signed(good: TokenSpec) -> TokenSpec:
     """The token is honest, and an unknown claim in it nests arrays two thousand levels deep.
 
@@ -276,7 +272,7 @@ def _long(octets: int) -> Callable[[TokenSpec], TokenSpec]:
             "aud", [*(f"a{number}" for number in range(999)), good.profile.audience]
         ),
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 def long_token(good: TokenSpec, lengthen: Callable[[TokenSpec], TokenSpec]) -> TokenSpec:
     """The token is honest and unusually long."""

@@ -1,7 +1,7 @@
 """Defects of kind: a token of the right issuer that is no access token for this server.
 
-RFC 9068 §4: the server "MUST verify that the typ header value is at+jwt or application/at+jwt and reject tokens carrying
-any other value"; RFC 8725 §3.11 and §3.12: explicit types and mutually exclusive rules keep kinds of JWT apart.
+RFC 9068 §4: the server "MUST verify that the 'typ' header value is 'at+jwt' or 'application/at+jwt' and reject tokens
+carrying any other value"; RFC 8725 §3.11 and §3.12: explicit types and exclusive rules keep kinds of JWT apart.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, Break, Defects, Expectation, header
+from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Break, Defects, header
 from mcp_auth_contract.tokens.keys import Role
 from mcp_auth_contract.tokens.spec import TokenProfile, TokenSpec
 
@@ -50,26 +50,26 @@ _typ(
     "typ_long_form",
     "The token's typ is the access token's media type in its other legal form (RFC 9068 §4).",
     {"": _other_form},
-    Expectation.ACCEPTED,
+    ACCEPTED,
 )
 _typ(
     "typ_case",
     "The token's typ is the access token's in capitals, and media types have no case.",
     {"upper": _instead("AT+JWT"), "mixed": _instead("at+JWT")},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _typ(
     "typ_generic",
     "The token does not declare itself an access token, though the issuer's others do.",
     {"absent": _instead(ABSENT), "jwt": _instead("JWT")},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _typ(
     "typ_other_kind",
     "The token declares itself to be of another kind than access tokens.",
     {name: _instead(typ) for name, typ in _OTHER_KINDS.items()},
 )
-_typ("typ_type", "The token's typ is no string.", {"number": 1, "null": None, "list": [_SHORT]}, Expectation.DISPUTED)
+_typ("typ_type", "The token's typ is no string.", {"number": 1, "null": None, "list": [_SHORT]}, DISPUTED)
 
 _Forms: TypeAlias = dict[str, Callable[[TokenSpec], TokenSpec | None]]
 _TYPING: _Forms = {
@@ -159,7 +159,7 @@ _KIND_CLAIMS: dict[str, Mapping[str, object]] = {
 }
 
 
-@DEFECTS.each(_KIND_CLAIMS, Expectation.DISPUTED)
+@DEFECTS.each(_KIND_CLAIMS, DISPUTED)
 def kind_in_claims(good: TokenSpec, claims: Mapping[str, object]) -> TokenSpec | None:
     """The token is for this server, but its claims are those of another kind of token."""
     if "nonce" in claims:

@@ -7,19 +7,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from mcp_auth_contract.tokens.defects.defect import Capability, Defects, Expectation, claim
+from mcp_auth_contract.tokens.defects.defect import ACCEPTED, DISPUTED, FORBIDDEN, Capability, Defects, claim
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES, Lookalike
 from mcp_auth_contract.tokens.spec import ScopeFormat, TokenSpec
 
 __all__ = ["DEFECTS"]
 
-DEFECTS = Defects()
+DEFECTS = Defects(Capability.SCOPES_GRANTED)
 _scope = partial(DEFECTS.table, claim("{scope}"))
 
 _UNKNOWN = "mcp-auth-contract-unknown"
 """A scope that no server asks for."""
-
-_GRANTED = frozenset({Capability.SCOPES_GRANTED})
 
 
 def _granted(good: TokenSpec) -> tuple[str, ...]:
@@ -48,7 +46,7 @@ def _instead(make: Lookalike) -> Callable[[TokenSpec], object]:
 
 def _like(name: str, sentence: str, forms: Mapping[str, Lookalike]) -> None:
     values = {form: _instead(make) for form, make in forms.items()}
-    _scope(name, sentence, values, Expectation.FORBIDDEN, needs=_GRANTED)
+    _scope(name, sentence, values, FORBIDDEN)
 
 
 def _namespace(scope: str) -> tuple[str, str]:
@@ -117,15 +115,13 @@ _scope(
     "scope_empty",
     "The token's scope claim is there and grants nothing.",
     {"empty": "", "space": " ", "empty_list": [], "list_of_empty": [""]},
-    Expectation.FORBIDDEN,
-    needs=_GRANTED,
+    FORBIDDEN,
 )
 _scope(
     "scope_joined_in_list",
     "The token's scopes are a list of one string that holds all of them.",
     {"": lambda good: [" ".join((_UNKNOWN, *_granted(good)))]},
-    Expectation.FORBIDDEN,
-    needs=_GRANTED,
+    FORBIDDEN,
 )
 _scope(
     "scope_other_type",
@@ -139,14 +135,12 @@ _scope(
         "nested_list": lambda good: [list(_granted(good))],
         "list_of_objects": lambda good: [{"scope": one} for one in _granted(good)],
     },
-    needs=_GRANTED,
 )
 
 
 @DEFECTS.each(
     {"tab": "\t", "line_feed": "\n", "no_break_space": "\u00a0", "line_separator": "\u2028", "comma": ",", "plus": "+"},
-    Expectation.DISPUTED,
-    needs=_GRANTED,
+    DISPUTED,
 )
 def scope_other_separator(good: TokenSpec, separator: str) -> TokenSpec:
     """The token's scopes are separated by something else than a space (RFC 6749 §3.3)."""
@@ -164,14 +158,11 @@ _scope(
         "unknown_first": lambda good: _written(good, (_UNKNOWN, *_granted(good))),
         "unknown_last": lambda good: _written(good, (*_granted(good), _UNKNOWN)),
     },
-    Expectation.ACCEPTED,
-    needs=_GRANTED,
+    ACCEPTED,
 )
 
 
-@DEFECTS.each(
-    {"leading": " {}", "trailing": "{} ", "doubled": f"{_UNKNOWN}  {{}}"}, Expectation.DISPUTED, needs=_GRANTED
-)
+@DEFECTS.each({"leading": " {}", "trailing": "{} ", "doubled": f"{_UNKNOWN}  {{}}"}, DISPUTED)
 def scope_spaced(good: TokenSpec, pattern: str) -> TokenSpec | None:
     """The token's scope string has more spaces than it needs."""
     if good.profile.scope_format is ScopeFormat.LIST:
@@ -179,11 +170,7 @@ def scope_spaced(good: TokenSpec, pattern: str) -> TokenSpec | None:
     return good.with_claim(good.profile.scope_claim, pattern.format(" ".join(_granted(good))))
 
 
-@DEFECTS.each(
-    {"string_or_list": "", "scp": "scp", "scope": "scope", "permissions": "permissions"},
-    Expectation.DISPUTED,
-    needs=_GRANTED,
-)
+@DEFECTS.each({"string_or_list": "", "scp": "scp", "scope": "scope", "permissions": "permissions"}, DISPUTED)
 def scope_other_form(good: TokenSpec, claim: str) -> TokenSpec | None:
     """The token lists its scopes in a form that other authorization servers use.
 
@@ -198,11 +185,7 @@ def scope_other_form(good: TokenSpec, claim: str) -> TokenSpec | None:
     return good.with_claim(claim, text if claim == "scope" else list(_granted(good))).without_claim(right)
 
 
-@DEFECTS.each(
-    {name: name for name in ("scp", "scope", "permissions", "roles", "authorities")},
-    Expectation.DISPUTED,
-    needs=_GRANTED,
-)
+@DEFECTS.each({name: name for name in ("scp", "scope", "permissions", "roles", "authorities")}, DISPUTED)
 def scope_in_other_claim(good: TokenSpec, claim: str) -> TokenSpec | None:
     """The token's scope claim grants nothing that is needed, and another claim lists it."""
     right = good.profile.scope_claim

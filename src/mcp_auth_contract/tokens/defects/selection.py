@@ -1,7 +1,7 @@
 """Defects of key selection: kid, jwk, jku, x5u, x5c, and keys that are published for something else.
 
-RFC 8725 §3.10: a kid must lead to no "SQL or LDAP injection", and "blindly following a jku (JWK set URL) or x5u (X.509 URL)
-header" can result in requests that an attacker chooses.
+RFC 8725 §3.10: looking up a kid must not "create SQL or LDAP injection vulnerabilities", and "blindly following a 'jku'
+(JWK set URL) or 'x5u' (X.509 URL) header" lets an attacker choose what the server fetches.
 """
 
 from base64 import b64encode
@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, Break, Capability, Defects, Expectation, header
+from mcp_auth_contract.tokens.defects.defect import ABSENT, DISPUTED, Break, Capability, Defects, header
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, b64url
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json, keyed
 
@@ -27,7 +27,7 @@ __all__ = ["DEFECTS"]
 DEFECTS = Defects()
 _kid = partial(DEFECTS.table, header("kid"))
 
-_RSA = frozenset({Capability.RSA_KEY})
+_RSA = {Capability.RSA_KEY}
 _UP = "../../../../../../dev/null"
 _QUERY_KEY = "kitsecret"
 
@@ -35,7 +35,7 @@ _kid(
     "kid_missing",
     "The token does not name its key, or names it null; the signature is honest.",
     {"absent": ABSENT, "null": None},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _kid(
     "kid_of_wrong_type",
@@ -147,7 +147,7 @@ def jku_of_stranger(good: TokenSpec, where: tuple[_Text, bool]) -> TokenSpec:
     return _by_stranger(good, own_kid=own_kid, jku=url(good))
 
 
-@DEFECTS.single(Expectation.DISPUTED, fetched=True)
+@DEFECTS.single(DISPUTED, fetched=True)
 def jku_with_trusted_signature(good: TokenSpec) -> TokenSpec:
     """The token is honest, and names a foreign URL for keys besides."""
     return good.with_header(jku=good.listening)
@@ -187,11 +187,11 @@ DEFECTS.table(
     "jwk_of_issuer",
     "The token is honest, and its header repeats the issuer's public key.",
     {"": lambda good: good.key.public_jwk()},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 
 
-@DEFECTS.single(Expectation.DISPUTED, needs=_RSA)
+@DEFECTS.single(DISPUTED, needs=_RSA)
 def signed_with_encryption_key(good: TokenSpec) -> TokenSpec:
     """The issuer's published encryption key signed the token.
 

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from mcp_auth_contract.tokens.defects.defect import Defects, Expectation, claim
+from mcp_auth_contract.tokens.defects.defect import DISPUTED, Defects, claim
 from mcp_auth_contract.tokens.keys import Algorithm, Role, b64url
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json
 
@@ -11,11 +11,11 @@ __all__ = ["DEFECTS"]
 DEFECTS = Defects()
 
 
-@DEFECTS.each({"dpop": "jkt", "certificate": "x5t#S256", "key": "jwk"}, Expectation.DISPUTED)
+@DEFECTS.each({"dpop": "jkt", "certificate": "x5t#S256", "key": "jwk"}, DISPUTED)
 def bound_to_a_key(good: TokenSpec, method: str) -> TokenSpec:
     """The token is bound to a key or a certificate that the sender does not show.
 
-    RFC 9449 §7.1: a server "MUST reject" a DPoP-bound token that comes without the proof; RFC 8705 §3 for certificates.
+    RFC 9449 §7.1 and RFC 8705 §3: a server that knows such a binding asks for the proof of it.
     """
     jwk = good.key_of(Role.STRANGER, Algorithm.ES256).public_jwk()
     members = {name: jwk[name] for name in ("crv", "kty", "x", "y")}
@@ -34,5 +34,5 @@ DEFECTS.table(
         "text": "mcp-auth-contract",
         "unknown": {"urn:example:confirmation": True},
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )

@@ -9,7 +9,7 @@ import string
 from dataclasses import replace
 from functools import partial
 
-from mcp_auth_contract.tokens.defects.defect import Break, Defects, Expectation, form
+from mcp_auth_contract.tokens.defects.defect import DISPUTED, Break, Defects, form
 from mcp_auth_contract.tokens.keys import b64url
 from mcp_auth_contract.tokens.spec import COMPACT, Encode, Spellings, TokenSpec, compact_json
 
@@ -128,7 +128,7 @@ DEFECTS.add(
         "space_in_signed_payload": _spelled(Spellings(payload=_inside(" "))),
         "standard_alphabet": _standard_alphabet,
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 
 

@@ -103,7 +103,7 @@ def header_swapped(good: TokenSpec) -> TokenSpec:
     return replace(good.with_header(typ=f"application/{typ}" if typ else "JWT"), signature=signature_of(good))
 
 
-@DEFECTS.single(needs=frozenset({Capability.RSA_KEY}))
+@DEFECTS.single(needs={Capability.RSA_KEY})
 def algorithm_mismatch(good: TokenSpec) -> TokenSpec:
     """The signature was made with another algorithm than the header says, by the same RSA key."""
     sister = Algorithm.PS256 if good.key.alg is Algorithm.RS256 else Algorithm.RS256

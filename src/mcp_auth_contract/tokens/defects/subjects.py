@@ -1,20 +1,21 @@
 """Defects of subject and client: claims that a careless server maps onto somebody else.
 
-RFC 7519 §4.1.2: sub is "a case-sensitive string", "scoped to be locally unique in the context of the issuer or be globally
-unique"; RFC 9068 §5: the sub of a client's own token must not be taken for that of a resource owner.
+RFC 7519 §4.1.2: a subject is case-sensitive, and "MUST either be scoped to be locally unique in the context of the
+issuer or be globally unique"; RFC 9068 §5: a client that is its own subject must not be taken for a user.
 """
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, Break, Capability, Defects, Expectation, adding, claim, own
+from mcp_auth_contract.tokens.defects.defect import ABSENT, DISPUTED, Break, Capability, Defects, adding, claim, own
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES
 from mcp_auth_contract.tokens.spec import TokenSpec
 
-__all__ = ["DEFECTS", "OPERATORS", "SUBJECT_NOBODY", "carried"]
+__all__ = ["CLIENTS", "DEFECTS", "OPERATORS", "SUBJECT_NOBODY", "carried"]
 
-DEFECTS = Defects()
+DEFECTS = Defects(Capability.SUBJECT_REQUIRED)
+CLIENTS = Defects()
 
 SUBJECT_NOBODY = "mcp-auth-contract-nobody"
 """A subject that no server knows."""
@@ -22,8 +23,7 @@ SUBJECT_NOBODY = "mcp-auth-contract-nobody"
 OPERATORS: dict[str, object] = {"not_equal": {"$ne": None}, "greater": {"$gt": ""}, "exists": {"$exists": True}}
 """Operators of a query language that many values meet."""
 
-_SUBJECT = frozenset({Capability.SUBJECT_REQUIRED})
-_subject = partial(DEFECTS.table, claim("{subject}", own("{subject}")), needs=_SUBJECT)
+_subject = partial(DEFECTS.table, claim("{subject}", own("{subject}")))
 _LONG = 2000  # with the rest of the token well below the 8 kB that proxies pass on
 
 
@@ -77,27 +77,23 @@ _subject(
         "nul_in_the_middle": lambda right: f"{right}\0{SUBJECT_NOBODY}",
         "line_break": lambda right: f"{SUBJECT_NOBODY}\r\nX-User: {right}",
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _subject(
     "subject_lookalike",
     "The token's subject resembles another one without being it; subjects are case-sensitive.",
     LOOKALIKES,
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _subject(
     "subject_unknown",
     "The token's subject is well formed and nobody the server has heard of.",
     {"": SUBJECT_NOBODY},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 
 
-@DEFECTS.each(
-    {name: name for name in ("email", "preferred_username", "username", "user_id", "upn")},
-    Expectation.DISPUTED,
-    needs=_SUBJECT,
-)
+@DEFECTS.each({name: name for name in ("email", "preferred_username", "username", "user_id", "upn")}, DISPUTED)
 def subject_in_other_claim(good: TokenSpec, elsewhere: str) -> TokenSpec | None:
     """The token speaks for nobody known, and names a user in a claim that is no identifier.
 
@@ -106,7 +102,7 @@ def subject_in_other_claim(good: TokenSpec, elsewhere: str) -> TokenSpec | None:
     return carried(elsewhere, "{subject}", SUBJECT_NOBODY)(good)
 
 
-@DEFECTS.each({"act": "act", "may_act": "may_act"}, Expectation.DISPUTED, needs=_SUBJECT)
+@DEFECTS.each({"act": "act", "may_act": "may_act"}, DISPUTED)
 def subject_as_actor(good: TokenSpec, elsewhere: str) -> TokenSpec | None:
     """The token speaks for nobody known, and names a user as the one who acts.
 
@@ -115,7 +111,7 @@ def subject_as_actor(good: TokenSpec, elsewhere: str) -> TokenSpec | None:
     return carried(elsewhere, "{subject}", SUBJECT_NOBODY, lambda right: {"sub": right})(good)
 
 
-@DEFECTS.each({"other_subject": SUBJECT_NOBODY, "no_subject": ABSENT}, Expectation.DISPUTED, needs=_SUBJECT)
+@DEFECTS.each({"other_subject": SUBJECT_NOBODY, "no_subject": ABSENT}, DISPUTED)
 def client_named_as_user(good: TokenSpec, subject: object) -> TokenSpec | None:
     """The token is a machine's whose client id equals the subject of a user."""
     profile = good.profile
@@ -124,7 +120,7 @@ def client_named_as_user(good: TokenSpec, subject: object) -> TokenSpec | None:
     return claim("{subject}")(subject)(good.with_claim(profile.client_claim, good.claims.get(profile.subject_claim)))
 
 
-@DEFECTS.single(Expectation.DISPUTED, needs=_SUBJECT)
+@DEFECTS.single(DISPUTED)
 def client_only(good: TokenSpec) -> TokenSpec | None:
     """The token speaks for its client and for no user: the subject is the client id.
 
@@ -135,7 +131,7 @@ def client_only(good: TokenSpec) -> TokenSpec | None:
     return good.with_claim(good.profile.subject_claim, client) if isinstance(client, str) else None
 
 
-DEFECTS.add(
+CLIENTS.add(
     "client_unusual",
     "The token names no client, an unknown one, or two.",
     {
@@ -143,14 +139,14 @@ DEFECTS.add(
         "unknown": claim("{client}")("mcp-auth-contract-unknown-client"),
         "authorized_party": claim("azp")("mcp-auth-contract-other-client"),
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )
-DEFECTS.table(
+CLIENTS.table(
     claim("jti"),
     "token_id_missing",
     "The token has no jti, which RFC 7519 leaves optional and RFC 9068 does not.",
     {"": ABSENT},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 
 
@@ -159,17 +155,17 @@ def _actor(depth: int) -> dict[str, Any]:
     return actor if depth == 1 else actor | {"act": _actor(depth - 1)}
 
 
-DEFECTS.table(
+CLIENTS.table(
     adding,
     "actor_named",
     "The token says who acts, or may act, for its subject, which is legal (RFC 8693 §4).",
     {"act": {"act": _actor(1)}, "nested": {"act": _actor(20)}, "may_act": {"may_act": _actor(1)}},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
-DEFECTS.table(
+CLIENTS.table(
     adding,
     "privileges_named",
     "The token also lists roles and groups that would make its subject an administrator.",
     {"roles": {"roles": ["admin"]}, "groups": {"groups": ["administrators"]}, "is_admin": {"is_admin": True}},
-    Expectation.DISPUTED,
+    DISPUTED,
 )

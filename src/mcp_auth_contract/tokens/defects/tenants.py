@@ -5,19 +5,18 @@ Tenants stand in no specification of OAuth: a contract says which claim names th
 
 from functools import partial
 
-from mcp_auth_contract.tokens.defects.defect import Capability, Defects, Expectation, claim, own
+from mcp_auth_contract.tokens.defects.defect import DISPUTED, Capability, Defects, claim, own
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES
 from mcp_auth_contract.tokens.defects.subjects import OPERATORS, carried
 
 __all__ = ["DEFECTS"]
 
-DEFECTS = Defects()
+DEFECTS = Defects(Capability.TENANT_REQUIRED)
 
 _NOBODY = "mcp-auth-contract-no-tenant"
 """A tenant that no server knows."""
 
-_TENANT = frozenset({Capability.TENANT_REQUIRED})
-_tenant = partial(DEFECTS.table, claim("{tenant}", own("{tenant}")), needs=_TENANT)
+_tenant = partial(DEFECTS.table, claim("{tenant}", own("{tenant}")))
 
 _tenant(
     "tenant_blank",
@@ -42,16 +41,11 @@ _tenant(
         "own_first": lambda right: [right, _NOBODY],
         "own_last": lambda right: [_NOBODY, right],
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )
+_tenant("tenant_lookalike", "The token's tenant resembles another one without being it.", LOOKALIKES, DISPUTED)
 _tenant(
-    "tenant_lookalike", "The token's tenant resembles another one without being it.", LOOKALIKES, Expectation.DISPUTED
-)
-_tenant(
-    "tenant_unknown",
-    "The token's tenant is well formed and none the server has heard of.",
-    {"": _NOBODY},
-    Expectation.DISPUTED,
+    "tenant_unknown", "The token's tenant is well formed and none the server has heard of.", {"": _NOBODY}, DISPUTED
 )
 _tenant(
     "tenant_pattern",
@@ -68,7 +62,7 @@ _tenant(
         "comma_joined": lambda right: f"{_NOBODY},{right}",
         "space_joined": lambda right: f"{_NOBODY} {right}",
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 DEFECTS.add(
     "tenant_in_other_claim",
@@ -77,6 +71,5 @@ DEFECTS.add(
         **{name: carried(name, "{tenant}", _NOBODY) for name in ("tenant", "tenant_id", "tid", "org_id", "org")},
         "organization": carried("organization", "{tenant}", _NOBODY, lambda right: {"id": right}),
     },
-    Expectation.DISPUTED,
-    needs=_TENANT,
+    DISPUTED,
 )

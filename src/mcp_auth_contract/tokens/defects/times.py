@@ -1,11 +1,11 @@
 """Defects of time beyond plain expiry: types, boundaries and absurd values of exp, nbf and iat.
 
-RFC 7519 §4.1.4 to §4.1.6: each of them "MUST be a number containing a NumericDate value", which may have a fraction (§2).
+RFC 7519 §4.1.4 to §4.1.6: each "MUST be a number containing a NumericDate value", which may have a fraction (§2).
 """
 
 from functools import partial
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, Defects, Expectation, claim
+from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Defects, claim
 from mcp_auth_contract.tokens.spec import TokenSpec
 
 __all__ = ["DEFECTS", "expired_since"]
@@ -58,7 +58,7 @@ _exp(
     "expiry_as_text",
     "The token's exp lies ahead, but is written as a string of digits.",
     {"": lambda good: str(_ahead(good))},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _exp(
     "expiry_unusual",
@@ -68,7 +68,7 @@ _exp(
         "after_2038": 2**31,
         "beyond_32_bits": lambda good: 2**32 + _ahead(good),
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _exp(
     "lifetime_absurd",
@@ -80,7 +80,7 @@ _exp(
         "beyond_64_bits": 2**63,
         "beyond_floating_point": 10**400,
     },
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 
 
@@ -106,18 +106,18 @@ _nbf(
     "not_before_as_text",
     "The token's nbf has passed, but is written as a string of digits, or is null.",
     {"past_text": lambda good: str(int(good.now) - 5), "null": None},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
-_nbf("not_before_absent", "The token has no nbf, which is legal (RFC 7519 §4.1.5).", {"": ABSENT}, Expectation.ACCEPTED)
+_nbf("not_before_absent", "The token has no nbf, which is legal (RFC 7519 §4.1.5).", {"": ABSENT}, ACCEPTED)
 _iat(
     "issued_at_odd",
     "The token was issued in the future or long ago, for which no specification has a rule.",
     {"future": lambda good: int(good.now) + _HOUR, "ancient": 1},
-    Expectation.DISPUTED,
+    DISPUTED,
 )
 _iat(
     "issued_at_unusable",
     "The token does not say when it was issued, or says no time.",
     {"absent": ABSENT, "text": lambda good: str(int(good.now) - 5), "null": None, "list": []},
-    Expectation.DISPUTED,
+    DISPUTED,
 )

@@ -1,6 +1,6 @@
 """Why a strict verifier refuses each defect: the reasons that are right, by defect."""
 
-from tests.unit.tokens.reasons import (
+from tests.unit.tokens.defects.reasons import (
     algorithms,
     basic,
     encryption,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from mcp_auth_contract.tokens.verify import Reason
+from tests.support.strict_verifier import Reason
 
 REASONS: Mapping[str, set[Reason]] = {
     "typ_other_kind": {Reason.KIND},

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from tests.support.strict_verifier import Reason, Refused, StrictVerifier
 
 from mcp_auth_contract.tokens import (
     Algorithm,
@@ -20,7 +21,6 @@ from mcp_auth_contract.tokens import (
     published_key,
 )
 from mcp_auth_contract.tokens.mint import mint
-from mcp_auth_contract.tokens.verify import Reason, Refused, StrictVerifier
 
 PROFILE = TokenProfile(issuer="https://issuer.test", audience="https://mcp.test/mcp")
 KEY = published_key(Role.ISSUER, Algorithm.ES256)
@@ -47,7 +47,8 @@ def header(name: str, value: object) -> Edit:
 def number(name: str, text: str) -> Edit:
     return lambda good: replace(
         good,
-        raw_payload=json.dumps(dict(good.without_claim(name).claims))[:-1].encode() + f',"{name}":{text}}}'.encode(),
+        raw_payload=json.dumps({k: v for k, v in good.claims.items() if k != name})[:-1].encode()
+        + f',"{name}":{text}}}'.encode(),
     )
 
 

@@ -13,7 +13,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from tests.unit.tokens import reasons
+from tests.support.strict_verifier import Refused, StrictVerifier
+from tests.unit.tokens.defects import reasons
 
 from mcp_auth_contract.tokens import (
     DEFECTS,
@@ -30,7 +31,6 @@ from mcp_auth_contract.tokens import (
 )
 from mcp_auth_contract.tokens.keys import unb64url
 from mcp_auth_contract.tokens.spec import compact_json
-from mcp_auth_contract.tokens.verify import Refused, StrictVerifier
 
 ISSUER, AUDIENCE = "http://127.0.0.1:9000", "https://mcp.example.com/mcp"
 OF_SEVERAL_KEYS = (

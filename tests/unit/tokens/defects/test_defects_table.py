@@ -1,26 +1,27 @@
+import dataclasses
 import hashlib
 import hmac
+import json
+import re
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from pathlib import Path
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from tests.unit.tokens import reasons
+from tests.support.strict_verifier import Refused, StrictVerifier
+from tests.unit.tokens.defects import reasons
 
-import mcp_auth_contract.tokens.defects as defects
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,
+    Capability,
     Expectation,
     Identity,
     KeyFinder,
-    Kind,
     Minted,
-    MintedWrongly,
-    Need,
     Role,
     SigningKey,
     TokenProfile,
@@ -34,7 +35,6 @@ from mcp_auth_contract.tokens import (
 from mcp_auth_contract.tokens.defects.secrets import SECRETS
 from mcp_auth_contract.tokens.keys import b64url
 from mcp_auth_contract.tokens.spec import compact_json
-from mcp_auth_contract.tokens.verify import Refused, StrictVerifier
 
 ALICE = Identity(name="alice", subject="alice", tenant="t1", scopes=("read", "write"))
 LEEWAY = 60
@@ -92,7 +92,7 @@ def test_every_defect_is_refused_for_its_own_reason_or_not_refused_by_everybody(
     refused = {
         name
         for name, defect in DEFECTS.items()
-        if defect.expectation is Expectation.REFUSED and defect.kind is not Kind.INTROSPECTION
+        if defect.expectation is Expectation.REFUSED and not defect.introspected
     }
     assert refused <= set(REASONS)
     assert set(REASONS) <= {name for name, defect in DEFECTS.items() if not defect.legal}
@@ -221,7 +221,7 @@ def test_a_claim_that_is_not_required_cannot_be_a_defect(defect: str) -> None:
 
 
 def test_a_mismatch_of_algorithms_needs_an_rsa_key() -> None:
-    assert DEFECTS["algorithm_mismatch"].needs == {Need.RSA_KEY}
+    assert DEFECTS["algorithm_mismatch"].needs == {Capability.RSA_KEY}
     with pytest.raises(UsageError, match="rsa-key"):
         mint_case(good(Algorithm.EDDSA), "algorithm_mismatch")
 
@@ -254,11 +254,42 @@ def test_a_variant_that_makes_no_difference_is_told_apart_from_an_unknown_one() 
         mint_case(base, "expird")
 
 
-def test_a_break_that_changes_what_it_does_not_declare_is_not_minted(monkeypatch: pytest.MonkeyPatch) -> None:
-    lying = replace(DEFECTS["expired"], changes=("claims.nbf",))
-    monkeypatch.setattr(defects, "DEFECTS", {"expired": lying})
-    with pytest.raises(MintedWrongly, match="declares"):
-        mint_case(good(), "expired")
+CHANGES: dict[str, str] = json.loads(
+    (Path(__file__).parents[3] / "data" / "defect_changes.json").read_text(encoding="utf-8")
+)
+"""Where each twin differs from the good token: by defect, and by variant where one of them differs elsewhere."""
+
+
+def test_a_twin_differs_in_its_own_place_and_nowhere_else() -> None:
+    several = {"tenant_claim": "tenant_id", "required": frozenset({"sub", "tenant_id"}), "leeway": LEEWAY}
+    rs256 = TokenProfile(
+        issuer="http://127.0.0.1:9000",
+        audience="https://mcp.example.com/mcp",
+        algorithms=frozenset(Algorithm),
+        **several,
+    )
+    jwts, opaque = good(how=rs256), good(how=dataclasses.replace(rs256, opaque=True))
+    for name, defect in DEFECTS.items():
+        base = opaque if defect.introspected else jwts
+        for variant in defect.variants_for(base, published_key):
+            change = mint_case(base, name, variant).change
+            paths = sorted({re.sub(r"^claims\.c\d+$", "claims.c#", path) for path in change.split(", ")})
+            assert ", ".join(paths) == CHANGES.get(f"{name}[{variant}]", CHANGES[name]), (name, variant)
+    assert {name.partition("[")[0] for name in CHANGES} == set(DEFECTS)
+
+
+def test_what_makes_no_difference_is_not_minted() -> None:
+    how = profile()
+    federated = Identity(name="alice", subject="alice", tenant="t1", claims={"roles": ["admin"]})
+    base = good_token(how, federated, published_key(Role.ISSUER, Algorithm.ES256), time.time())
+    assert DEFECTS["privileges_named"].variants_for(base, published_key) == ("groups", "is_admin")
+    with pytest.raises(UsageError, match="no difference"):
+        mint_case(base, "privileges_named", "roles")
+
+
+def test_a_member_that_is_not_there_cannot_be_left_out() -> None:
+    base = good().without_claim("jti")
+    assert DEFECTS["token_id_missing"].variants_for(base, published_key) == ()
 
 
 @pytest.mark.parametrize("variant", [name for name in SECRETS if name not in {"point", "x"}])
