@@ -8,7 +8,7 @@ import ipaddress
 import math
 import re
 from collections.abc import Callable, Hashable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -38,6 +38,7 @@ __all__ = [
     "ClaimName",
     "Distinct",
     "EndpointPath",
+    "Entries",
     "Environment",
     "FileName",
     "Headers",
@@ -51,6 +52,7 @@ __all__ = [
     "Revocation",
     "Scope",
     "Seconds",
+    "SomeDistinct",
     "Table",
     "Text",
     "Uri",
@@ -80,19 +82,8 @@ Method = Literal[
 
 _RESERVED_HEADERS = frozenset(
     {
-        "accept",
-        "authorization",
-        "connection",
-        "content-length",
-        "content-type",
-        "host",
-        "last-event-id",
-        "mcp-method",
-        "mcp-name",
-        "mcp-protocol-version",
-        "mcp-session-id",
-        "origin",
-        "transfer-encoding",
+        *("accept", "authorization", "connection", "content-length", "content-type", "host", "last-event-id"),
+        *("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "origin", "transfer-encoding"),
     }
 )
 
@@ -248,8 +239,16 @@ def _revocation(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     raise problem('neither "none" nor seconds of 0 or more', 'write "none" or a number without quotes')
 
 
-Distinct = AfterValidator(_distinct)
-"""Refuses a list that names something twice."""
+_Entry = TypeVar("_Entry")
+
+Entries = Annotated[tuple[_Entry, ...], Strict(False)]
+"""A list."""
+
+Distinct = Annotated[Entries[_Entry], AfterValidator(_distinct)]
+"""A list that names nothing twice."""
+
+SomeDistinct = Annotated[Entries[_Entry], Field(min_length=1), AfterValidator(_distinct)]
+"""The same, and it has entries."""
 
 Text = Annotated[str, _matches(r"(?s).+", "empty", "write something or remove the key")]
 """Any text but the empty one."""

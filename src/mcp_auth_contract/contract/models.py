@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, assert_never
+from typing import Annotated, Any, assert_never
 
 from pydantic import Field, PrivateAttr, Strict, model_validator
 
@@ -10,6 +10,7 @@ from mcp_auth_contract.contract.fields import (
     Arguments,
     Canary,
     Distinct,
+    Entries,
     Identifier,
     JsonPointer,
     ResourceUri,
@@ -42,11 +43,6 @@ __all__ = [
     "Tool",
 ]
 
-_Entry = TypeVar("_Entry")
-_Scopes = Annotated[tuple[Scope, ...], Strict(False), Distinct]
-_Paths = Annotated[tuple["RecordPath", ...], Strict(False)]
-_Entries = Annotated[tuple[_Entry, ...], Strict(False)]
-
 
 class Principal(Table):
     """A user of the server, with the scopes that they may be granted."""
@@ -55,7 +51,7 @@ class Principal(Table):
     """The value of the subject claim."""
     tenant: Text | None = Field(default=None, examples=["t1"])
     """The value of the tenant claim; when omitted, tokens carry no such claim."""
-    scopes: _Scopes = Field(default=(), examples=[["invoices:read"]])
+    scopes: Distinct[Scope] = Field(default=(), examples=[["invoices:read"]])
     """The scopes of this principal's tokens, unless a check needs others."""
     claims: Arguments = Field(default={}, examples=[{"roles": ["user"]}])
     """Additional claims of this principal's tokens."""
@@ -66,7 +62,7 @@ class Principal(Table):
 class Guarded(Table):
     """Base of what a scope can guard."""
 
-    scopes: _Scopes | None = Field(default=None, examples=[["invoices:read"]])
+    scopes: Distinct[Scope] | None = Field(default=None, examples=[["invoices:read"]])
     """The scopes that a call needs, all of them. When omitted, any valid token will do.
     `[]` declares that no token is needed.
     """
@@ -157,15 +153,15 @@ class Record(Table):
     """The name by which reports refer to the record."""
     owner: Text = Field(examples=["alice"])
     """The principal to whom the record belongs, and who must receive the canary from each of the calls."""
-    readers: Annotated[tuple[Text, ...], Strict(False), Distinct] = Field(default=(), examples=[["alice", "admin"]])
+    readers: Distinct[Text] = Field(default=(), examples=[["alice", "admin"]])
     """The principals who may see the canary, in addition to the owner."""
     canary: Canary = Field(examples=["alice-t1-INV-1-7f3a"])
     """A text in the record that only its readers may ever receive: at least 8 letters, digits, spaces or `._:@-`."""
-    reads: _Paths = ()
+    reads: Entries[RecordPath] = ()
     """Calls that read this one record."""
-    lists: _Paths = ()
+    lists: Entries[RecordPath] = ()
     """Calls that list, search or export records, including this one."""
-    writes: _Paths = ()
+    writes: Entries[RecordPath] = ()
     """Calls that change this record; made only if `policy.writes` is true."""
 
     def may_read(self, principal: str) -> bool:
@@ -231,19 +227,19 @@ class Contract(Table):
     """What the server promises."""
     principals: Annotated[Mapping[Identifier, Principal], Strict(False)] = Field(min_length=1)
     """Who calls the server, by name."""
-    tools: _Entries[Tool] = ()
+    tools: Entries[Tool] = ()
     """The server's tools."""
-    resources: _Entries[Resource] = ()
+    resources: Entries[Resource] = ()
     """The server's resources and templates."""
-    prompts: _Entries[Prompt] = ()
+    prompts: Entries[Prompt] = ()
     """The server's prompts."""
-    records: _Entries[Record] = ()
+    records: Entries[Record] = ()
     """What belongs to whom."""
-    cursors: _Entries[Cursor] = ()
+    cursors: Entries[Cursor] = ()
     """Page tokens."""
-    handles: _Entries[Handle] = ()
+    handles: Entries[Handle] = ()
     """Handles that tools give out and take back."""
-    inputs: _Entries[Input] = ()
+    inputs: Entries[Input] = ()
     """What tools ask for before they run."""
     audit: Audit | None = None
     """Where privileged calls are recorded."""

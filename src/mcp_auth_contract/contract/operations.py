@@ -117,7 +117,7 @@ def _declared(contract: Contract) -> tuple[Operation, ...]:
 
 
 def control_operation(contract: Contract) -> Operation:
-    """Return the call that tells acceptance from refusal.
+    """Return the control call, which shows whether a token is accepted.
 
     It is the tool with `control = true`, else the first read that needs scopes, else the first read that needs a
     token, else the first operation that does.

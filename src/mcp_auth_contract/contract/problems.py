@@ -1,4 +1,4 @@
-"""Telling what is wrong with a contract: one line for each problem, in the words of the file's author."""
+"""What is wrong with a contract: one line for each problem, in the words of the file's author."""
 
 import json
 import re

@@ -15,6 +15,7 @@ from mcp_auth_contract.contract.fields import (
     ClaimName,
     Distinct,
     EndpointPath,
+    Entries,
     Environment,
     FileName,
     Headers,
@@ -25,6 +26,7 @@ from mcp_auth_contract.contract.fields import (
     Revocation,
     Scope,
     Seconds,
+    SomeDistinct,
     Table,
     Text,
     Uri,
@@ -52,19 +54,15 @@ class Target(Table):
     """Only with `app` and without `url`: the path of the MCP endpoint; `/mcp` when omitted."""
     resource: Uri | None = Field(default=None, examples=["https://mcp.example.com/mcp"])
     """The resource identifier that tokens must carry as `aud` (RFC 8707); the URL of the endpoint when omitted."""
-    revisions: Annotated[
-        tuple[Annotated[Revision, Strict(False)], ...], Strict(False), Field(min_length=1), Distinct
-    ] = Field(default=(), examples=[["2025-11-25"]])
+    revisions: SomeDistinct[Annotated[Revision, Strict(False)]] = Field(default=(), examples=[["2025-11-25"]])
     """The MCP revisions to test, the first of them in full; those that the server negotiates when omitted."""
-    start: Annotated[tuple[Text, ...], Strict(False), Field(min_length=1)] | None = Field(
-        None, examples=[["python", "server.py"]]
-    )
+    start: Annotated[Entries[Text], Field(min_length=1)] | None = Field(None, examples=[["python", "server.py"]])
     """The command that starts the server, which the kit stops at the end. When omitted, it must be running already."""
     env: Environment = Field(default={}, examples=[{"ISSUER": "${issuer.url}"}])
     """Environment variables for the server, in addition to those of the kit."""
     ready: HttpUrl | None = Field(default=None, examples=["http://127.0.0.1:8000/healthz"])
     """A URL that answers 2xx once the server is up; when omitted, an open port is enough."""
-    logs: Annotated[tuple[FileName, ...], Strict(False), Distinct] = Field(default=(), examples=[["server.log"]])
+    logs: Distinct[FileName] = Field(default=(), examples=[["server.log"]])
     """Log files of the server, searched for leaked tokens together with its output."""
     authorized: bool = False
     """Confirms that you may test this server; required for every host but `localhost`, 127.0.0.0/8 and `[::1]`."""
@@ -141,7 +139,7 @@ class Issuer(Table):
 
     port: Port = 0
     """The port it listens on; 0 picks a free one. Choose one if the server is configured by hand."""
-    algorithms: Annotated[tuple[Algorithm, ...], Strict(False), Field(min_length=1), Distinct] = ("RS256",)
+    algorithms: SomeDistinct[Algorithm] = ("RS256",)
     """The signature algorithms that the server accepts; the first one signs, unless a check needs another."""
     tokens: Literal["jwt", "opaque"] = "jwt"
     """Whether tokens are signed JWTs, or opaque strings that the server introspects (RFC 7662)."""
@@ -190,9 +188,7 @@ class Claims(Table):
     """The claim that identifies the OAuth client."""
     typ: Text = Field(default="at+jwt", examples=["at+jwt", "JWT"])
     """The `typ` header of a valid token (RFC 9068 section 2.1)."""
-    required: Annotated[tuple[ClaimName, ...], Strict(False), Distinct] = Field(
-        default=(), examples=[["sub", "tenant_id"]]
-    )
+    required: Distinct[ClaimName] = Field(default=(), examples=[["sub", "tenant_id"]])
     """The claims without which the server must refuse a token, in addition to `iss`, `aud` and `exp`.
     Name the subject and the tenant here to have their absence tested.
     """
@@ -209,11 +205,9 @@ class Policy(Table):
     """How a call is refused: with an HTTP status, with an error result that has `_meta["mcp/www_authenticate"]`
     (`"tool"`), or with either of them.
     """
-    public: Annotated[tuple[Method, ...], Strict(False), Distinct] = Field(
-        default=(), examples=[["initialize", "tools/list"]]
-    )
+    public: Distinct[Method] = Field(default=(), examples=[["initialize", "tools/list"]])
     """The MCP methods that need no token. A tool, resource or prompt is opened by `scopes = []` instead."""
-    implies: Annotated[Mapping[Scope, Annotated[tuple[Scope, ...], Strict(False), Distinct]], Strict(False)] = Field(
+    implies: Annotated[Mapping[Scope, Distinct[Scope]], Strict(False)] = Field(
         default={}, examples=[{"invoices:write": ["invoices:read"]}]
     )
     """Scopes that include other scopes, also indirectly."""

@@ -1,4 +1,4 @@
-"""Drafting a contract: what looks at a server that nobody has described, and writes what it shows and what to ask."""
+"""The inspection of a server, and the draft of its contract: what the server shows, and what to ask its author."""
 
 from mcp_auth_contract.init.draft import Draft, DraftOperation, DraftPrincipal, DraftTool, draft_contract
 from mcp_auth_contract.init.inspection import KIT, Inspection, Listed, NeededScopes, ServerSettings, TokenShape

@@ -1,4 +1,4 @@
-"""Arguments for a call that nobody has described but a JSON Schema and the server's own lists."""
+"""Arguments for a call of which only a JSON Schema and the server's own lists are known."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -159,20 +159,21 @@ def _given(schema: Mapping[str, Any]) -> _Example | None:
 def _by_kind(schema: Mapping[str, Any], making: _Making, name: str, depth: int) -> _Example | None:
     stated = schema.get("type")
     kinds = stated if isinstance(stated, list) else [stated]
-    kind = next((one for one in kinds if one in _KINDS), None)
-    match kind:
+    made: object = None
+    match next((one for one in kinds if one in _KINDS), None):
         case "integer":
-            return _Example(_number(schema), made_up=True)
+            made = _number(schema)
         case "number":
-            return _Example(float(_number(schema)), made_up=True)
+            made = float(_number(schema))
         case "boolean":
-            return _Example(False, made_up=True)
+            made = False
         case "array":
-            return _array(schema, making, name, depth)
+            made = _array(schema, making, name, depth)
         case "object":
-            return _object(schema, making, depth)
+            made = _object(schema, making, depth)
         case _:
-            return _Example(making.known.get(name) or _text(schema, name), made_up=True)
+            made = making.known.get(name) or _text(schema, name)
+    return None if made is None else _Example(made, made_up=True)
 
 
 def _number(schema: Mapping[str, Any]) -> int:
@@ -201,18 +202,18 @@ def _text(schema: Mapping[str, Any], name: str) -> str:
     return text[:longest] if isinstance(longest, int) and longest > 0 else text
 
 
-def _array(schema: Mapping[str, Any], making: _Making, name: str, depth: int) -> _Example | None:
+def _array(schema: Mapping[str, Any], making: _Making, name: str, depth: int) -> list[object] | None:
     if not schema.get("minItems"):
-        return _Example([], made_up=True)
+        return []
     member = _example(schema.get("items"), making, name, depth + 1)
-    return None if member is None else _Example([member.value], made_up=True)
+    return None if member is None else [member.value]
 
 
-def _object(schema: Mapping[str, Any], making: _Making, depth: int) -> _Example | None:
+def _object(schema: Mapping[str, Any], making: _Making, depth: int) -> dict[str, object] | None:
     members: dict[str, object] = {}
     for name in _required(schema)[:_MOST]:
         member = _example(_member(schema, name), making, name, depth + 1)
         if member is None:
             return None
         members[name] = member.value
-    return _Example(members, made_up=True)
+    return members

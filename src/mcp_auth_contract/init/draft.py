@@ -1,4 +1,4 @@
-"""The contract that an inspection suggests, before anybody was asked and before it is text."""
+"""The contract that an inspection suggests, before any question is answered and before it is text."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +29,7 @@ _PAGING = ("cursor", "page_token", "pageToken", "next_token")
 
 @dataclass(frozen=True, slots=True)
 class DraftPrincipal:
-    """Somebody who calls the server. `answered` by the user, else an example."""
+    """A user of the server. `answered` on the terminal, else an example."""
 
     name: str
     subject: str
@@ -75,7 +75,7 @@ _Drafted = TypeVar("_Drafted", bound=DraftOperation)
 class Draft:
     """A contract in the making. `left_out` tells in words what the server has and the draft does not.
 
-    `authorized` is None where nobody has to be asked, for a server on this machine.
+    `authorized` is None for a server on this machine, which needs no confirmation.
     """
 
     seen: Inspection
@@ -227,7 +227,7 @@ def _effect(name: str, entry: JsonObject) -> tuple[Effect, str, str]:
 
 
 def _with_control(tools: tuple[DraftTool, ...]) -> tuple[DraftTool, ...]:
-    """Mark the tool that tells acceptance from refusal best: a read whose call needs no invented argument."""
+    """Mark the tool that shows best whether a token is accepted: a read whose call needs no invented argument."""
 
     def rank(tool: DraftTool) -> tuple[bool, bool, int]:
         return bool(tool.arguments.missing), not tool.effect_from, len(tool.arguments.made_up)

@@ -30,7 +30,7 @@ class ServerSettings:
         return self.app is not None or bool(self.start)
 
     def tells(self, variable: str) -> bool:
-        """Whether the server is told a variable of the contract, or one that begins so, when it starts."""
+        """Whether a variable of the contract, or one that begins so, is passed to the server when it starts."""
         return any(f"${{{variable}" in text for text in (*self.start, *self.env.values()))
 
 
@@ -39,7 +39,7 @@ class Listed:
     """One list of the server. `open` is whether it is given without a token.
 
     `entries` are those that callers with and without a token see; `complete` is False where the list was refused or
-    did not end, and `said` then tells how that looked.
+    did not end, and `said` then describes the last answer.
     """
 
     entries: tuple[JsonObject, ...] = ()

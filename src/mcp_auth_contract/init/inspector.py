@@ -1,4 +1,4 @@
-"""The inspection of a server whose contract nobody has written yet."""
+"""The inspection of a server that has no contract yet."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, nullcontext
@@ -61,7 +61,7 @@ async def inspect_server(
     """Inspect a server: its revisions, metadata and lists, and the challenges of tools that only read.
 
     `source` is the file that the contract is to become: relative paths start at its folder. Requests go without a
-    token first; then with the `given` one, or with one of the kit's own issuer where the server is told of it.
+    token first; then with the `given` one, or with one of the kit's own issuer where the server is started to trust it.
     No tool is called but those that say of themselves that they only read. Raises ContractError for what is wrong with
     the settings, Unreachable for a server that cannot be started, reached or understood.
     """
@@ -184,7 +184,7 @@ class _Inspector:
             # A resource whose tokens are refused is no audience, whatever the metadata says.
             known = seen if resource == seen.resource else replace(seen, resource=None)
             async with calling(self.conversation, detected.revisions[0], every) as caller:
-                told = replace(
+                shown = replace(
                     known,
                     name=detected.name or seen.name,
                     version=detected.version or seen.version,
@@ -192,16 +192,16 @@ class _Inspector:
                     lists=joined(open_lists, await caller.lists(), detected.answers[-1]),
                 )
                 if self.given is not None:  # one token has the scopes that it has
-                    return told
-                base = await base_scopes(caller, told.scopes, bearer)
-                needed = await needed_scopes(caller, harmless_operations(told), bearer)
-                return replace(told, base=base, needed=needed)
+                    return shown
+                base = await base_scopes(caller, shown.scopes, bearer)
+                needed = await needed_scopes(caller, harmless_operations(shown), bearer)
+                return replace(shown, base=base, needed=needed)
         _demand_mcp(seen.endpoint, anonymous, detected)
         return replace(seen, token_said=describe(detected.answers[-1]))
 
 
 def _demand_mcp(endpoint: str, *detected: Detected) -> None:
-    """Raise Unreachable where nothing looks like MCP, not even like a refusal of it."""
+    """Raise Unreachable where no answer is MCP's, nor a refusal by status."""
     if any(one.revisions for one in detected):
         return
     answers = [answer for one in detected for answer in one.answers]

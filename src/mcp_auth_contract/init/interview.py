@@ -19,10 +19,7 @@ _NOTHING = "-"
 
 
 def interview(draft: Draft, ask: Ask) -> Draft:
-    """Return the draft with the answers of whoever sits at the terminal.
-
-    Whatever `ask` raises when nobody answers any more goes through.
-    """
+    """Return the draft with the user's answers; what `ask` raises when there are no more goes through."""
     if draft.authorized is not None:
         draft = replace(draft, authorized=_yes(ask("May you test this server? A run sends it faulty requests. [y/N] ")))
     draft = replace(draft, principals=_principals(draft.principals, ask))

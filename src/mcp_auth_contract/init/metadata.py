@@ -1,4 +1,4 @@
-"""What a server's metadata says to somebody who has no contract of it (RFC 9728, RFC 8414)."""
+"""What the metadata of a server says (RFC 9728, RFC 8414), without a contract to compare it with."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What one caller sees of a server nobody has described: its lists, its open methods, the challenges of its tools."""
+"""What one caller sees of a server: its lists, its open methods, the challenges of its tools."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -85,14 +85,14 @@ async def open_methods(conversation: Conversation, detected: Detected, lists: Ma
     return tuple(method for method, answer in sorted(answered.items()) if isinstance(read(answer), Accepted))
 
 
-def joined(anonymous: Mapping[str, Listing], told: Mapping[str, Listing], refusal: Answer) -> dict[str, Listed]:
+def joined(anonymous: Mapping[str, Listing], with_token: Mapping[str, Listing], refusal: Answer) -> dict[str, Listed]:
     """Return the lists of both callers as one: what a token shows first, then what only callers without one see.
 
     `refusal` is the answer that kept a caller from asking for any list.
     """
     found = {}
     for kind, listed in LISTS.items():
-        listings = [one[kind] for one in (told, anonymous) if kind in one]
+        listings = [one[kind] for one in (with_token, anonymous) if kind in one]
         entries: list[JsonObject] = []
         for listing in listings:
             known = [entry.get(listed.key) for entry in entries]

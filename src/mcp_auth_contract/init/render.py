@@ -1,4 +1,4 @@
-"""A draft as the text of a contract: commented, valid, and with a mark at everything that somebody has to answer."""
+"""A draft as the text of a contract: commented, valid, and with a mark at everything that its author has to answer."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit

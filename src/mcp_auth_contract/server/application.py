@@ -137,47 +137,47 @@ class _Lifespan:
     """The server's side of one lifespan."""
 
     def __init__(self) -> None:
-        self._asked: asyncio.Queue[dict[str, str]] = asyncio.Queue()
-        self._told: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
+        self._events: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+        self._sent: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
         self.supported = False
 
     async def run(self, app: AsgiApp, scope: Any) -> None:
         try:
-            await app(scope, self._asked.get, self._told.put)
+            await app(scope, self._events.get, self._sent.put)
         except SystemExit as left:
             raise RuntimeError(f"the application left with code {left.code}") from None
 
     async def startup(self, task: asyncio.Task[None]) -> str | None:
         """Return why the startup failed; None when it did not, or when there is none."""
-        self._asked.put_nowait({"type": "lifespan.startup"})
-        told = await self._next(task, _START_LIMIT_S)
-        if told is None and not task.done():
+        self._events.put_nowait({"type": "lifespan.startup"})
+        message = await self._next(task, _START_LIMIT_S)
+        if message is None and not task.done():
             return f"not ready after {_START_LIMIT_S:g} s"
-        if told is None:  # an exception or a return without a word: an application without lifespan
+        if message is None:  # an exception or a return without a word: an application without lifespan
             return None
-        if told["type"] == "lifespan.startup.failed":
+        if message["type"] == "lifespan.startup.failed":
             # Starlette sends the whole traceback.
-            lines = [line for line in str(told.get("message", "")).splitlines() if line.strip()]
+            lines = [line for line in str(message.get("message", "")).splitlines() if line.strip()]
             return lines[-1] if lines else "it does not say why"
         self.supported = True
         return None
 
     async def shutdown(self, task: asyncio.Task[None]) -> None:
-        """Let the application shut down. A failure in it changes nothing of what was seen, so it is not told."""
+        """Let the application shut down. A failure in it changes nothing that was seen, and is not reported."""
         if self.supported and not task.done():
-            self._asked.put_nowait({"type": "lifespan.shutdown"})
+            self._events.put_nowait({"type": "lifespan.shutdown"})
             await self._next(task, _STOP_LIMIT_S)
             await asyncio.wait({task}, timeout=_STOP_LIMIT_S)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
     async def _next(self, task: asyncio.Task[None], time_limit: float) -> Mapping[str, Any] | None:
-        told = asyncio.create_task(self._told.get())
-        await asyncio.wait({task, told}, timeout=time_limit, return_when=asyncio.FIRST_COMPLETED)
-        if told.done():
-            return told.result()
-        told.cancel()
-        return None if self._told.empty() else self._told.get_nowait()
+        message = asyncio.create_task(self._sent.get())
+        await asyncio.wait({task, message}, timeout=time_limit, return_when=asyncio.FIRST_COMPLETED)
+        if message.done():
+            return message.result()
+        message.cancel()
+        return None if self._sent.empty() else self._sent.get_nowait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def _imported(name: str, problem: _Problem) -> ModuleType:
             what = f"there is no module {error.name}"
             raise problem.because(what, "name one in the contract's folder, or install it where the kit runs") from None
         raise problem.raised(f"importing {name}", error) from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a user's module raises is told as a problem of it
+    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a user's module raises is a problem of it
         raise problem.raised(f"importing {name}", error) from None
 
 
@@ -258,7 +258,7 @@ def _demand_asgi(app: Any, name: str, problem: _Problem) -> None:
 
 
 def _takes(called: Any, count: int) -> bool:
-    """Whether something can be called with this many arguments; True where that cannot be told."""
+    """Whether something can be called with this many arguments; True where that cannot be known."""
     try:
         signature = inspect.signature(called)
     except (TypeError, ValueError):
