@@ -1,4 +1,7 @@
-"""Ctrl-C and SIGTERM end a run within seconds, in a partial report, and nothing that the kit started outlives it."""
+"""Ctrl-C and SIGTERM end a run at once, in a partial report, and nothing that the kit started outlives it.
+
+How much at once is told by what was still asked of the server, for seconds depend on the machine.
+"""
 
 import json
 import os
@@ -120,10 +123,10 @@ def gone(folder: Path) -> bool:
     return not any(map(alive, started))
 
 
-def ended(process: "subprocess.Popen[str]", within: float) -> tuple[str, str]:
-    begun = time.monotonic()
-    out, err = process.communicate(timeout=60)
-    assert time.monotonic() - begun < within
+def ended(process: "subprocess.Popen[str]", folder: Path) -> tuple[str, str]:
+    before = asked(folder)
+    out, err = process.communicate(timeout=100)
+    assert asked(folder) <= before + 30
     assert "Traceback" not in err
     return out, err
 
@@ -135,7 +138,7 @@ def test_an_interrupted_run_of_a_slow_server_reports_in_part_and_stops_it(
     with running(tmp_path) as process:
         wait_until(lambda: asked(tmp_path) >= 12)
         process.send_signal(number)
-        out, err = ended(process, within=10)
+        out, err = ended(process, tmp_path)
     assert process.returncode in (1, 3), out + err
     assert "interrupted" in out
     report = json.loads((tmp_path / "r.json").read_text("utf-8"))
@@ -150,7 +153,7 @@ def test_a_server_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     with running(tmp_path, "stubborn") as process:
         wait_until(lambda: asked(tmp_path) >= 12)
         process.send_signal(signal.SIGINT)
-        ended(process, within=15)
+        ended(process, tmp_path)
     assert process.returncode in (1, 3)
     wait_until(lambda: gone(tmp_path))
 
@@ -159,7 +162,7 @@ def test_an_interrupted_pytest_stops_the_server(tmp_path: Path) -> None:
     with running(tmp_path, module=PYTEST) as process:
         wait_until(lambda: asked(tmp_path) >= 12)
         process.send_signal(signal.SIGINT)
-        out, _ = ended(process, within=10)
+        out, _ = ended(process, tmp_path)
     assert process.returncode == pytest.ExitCode.INTERRUPTED, out
     assert "KeyboardInterrupt" in out
     wait_until(lambda: gone(tmp_path))
@@ -171,7 +174,7 @@ def test_a_second_interrupt_does_not_leave_the_server_behind(tmp_path: Path) -> 
         process.send_signal(signal.SIGINT)
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        ended(process, within=5)
+        ended(process, tmp_path)
     assert process.returncode in (1, 3)
     wait_until(lambda: gone(tmp_path))
 
@@ -180,7 +183,7 @@ def test_an_interrupt_before_the_server_is_ready_ends_in_one_line(tmp_path: Path
     with running(tmp_path, "deaf") as process:
         wait_until(lambda: len(pids(tmp_path)) == 2)
         process.send_signal(signal.SIGINT)
-        out, err = ended(process, within=10)
+        out, err = ended(process, tmp_path)
     assert process.returncode == 3
     assert out == ""
     assert err == "mcp-auth-contract: interrupted\n"

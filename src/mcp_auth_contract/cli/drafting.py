@@ -13,7 +13,7 @@ import typer
 
 from mcp_auth_contract.cli.finding import DEFAULT_NAME
 from mcp_auth_contract.cli.interview import interview
-from mcp_auth_contract.cli.outputs import Outputs, demand_writable
+from mcp_auth_contract.cli.outputs import demand_writable_file
 from mcp_auth_contract.cli.running import demand_http, given_token_of, interruptible, shown_progress
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.drafting import Draft, Place, draft_of, how_to_see_more, questions_in, render, shown
@@ -51,7 +51,7 @@ def draft_contract(options: InitOptions) -> int:
     source = Path(DEFAULT_NAME) if to_stdout else options.output
     if not to_stdout:
         _demand_new(options.output)
-        demand_writable(Outputs(markdown=options.output))
+        demand_writable_file(options.output)
     given = given_token_of(options.token_env)
     try:
         with contextlib.nullcontext() if options.yes else shown_progress():
