@@ -1,4 +1,4 @@
-"""Reading a waivers file, and refusing anything in it that is not plainly a decision of somebody's."""
+"""Reading a waivers file, and refusing anything in it that is not plainly somebody's decision."""
 
 import datetime
 import tomllib
