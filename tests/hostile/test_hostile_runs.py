@@ -16,10 +16,10 @@ from tests.hostile.servers import BEHAVIOURS, Asked, Behaviour, hostile
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.errors import Unreachable
-from mcp_auth_contract.execute import Options, probe_url, run_contract
+from mcp_auth_contract.execution import Options, probe_url, run_contract
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
 
 _FAMILIES = frozenset({"prm", "as", "challenge", "transport", "revision"})
 CORE = [check for check in load_builtin() if check.core]

@@ -7,13 +7,13 @@ import time
 import pytest
 from tests.lab.lab_runs import CHECKS, INSIDE, sample_contract
 
-from mcp_auth_contract.execute import Options, run_contract
+from mcp_auth_contract.execution import Options, run_contract
 from mcp_auth_contract.issuer import Behaviour, EmbeddedIssuer, IssuerSettings
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.settings import LabSettings
 from mcp_auth_contract.model import Error, Inconclusive
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.settings import LabSettings
 
 TOUCHING = ["keys-rotation-followed", "keys-outage-fails-closed", "keys-hanging-issuer-harmless"]
 

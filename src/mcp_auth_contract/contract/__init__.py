@@ -24,6 +24,7 @@ from mcp_auth_contract.contract.operations import (
     private_canaries,
     satisfies,
 )
+from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.contract.schema import contract_schema
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "no_access",
     "operation_of",
     "operations",
+    "pointed_at",
     "principal_for",
     "private_canaries",
     "read_contract",

@@ -1,14 +1,14 @@
 """What the tables of a contract demand of each other."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
-from typing import assert_never
 
-from mcp_auth_contract.contract.faults import Fault, nearest
-from mcp_auth_contract.contract.models import Contract, Guarded, Record, RecordPath
+from mcp_auth_contract.contract.models import Contract, RecordPath, Resource, Tool
 from mcp_auth_contract.contract.operations import control_operation, operations
+from mcp_auth_contract.contract.problems import Problem
 from mcp_auth_contract.contract.templates import template_variables
 from mcp_auth_contract.model import Effect, OperationKind
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["inconsistencies"]
 
@@ -16,9 +16,9 @@ _REGISTERED = frozenset({"aud", "exp", "iat", "iss", "jti", "nbf"})
 """Claims of RFC 7519 section 4.1 that the kit sets in every token."""
 
 
-def inconsistencies(contract: Contract, *, resolved: bool) -> list[Fault]:
+def inconsistencies(contract: Contract, *, resolved: bool) -> list[Problem]:
     """Return what two places of the contract say against each other; a name with a variable in it may be right."""
-    faults = [
+    problems = [
         *_names(contract),
         *_control(contract),
         *_templates(contract, resolved=resolved),
@@ -30,54 +30,41 @@ def inconsistencies(contract: Contract, *, resolved: bool) -> list[Fault]:
         *_paths(contract, resolved=resolved),
         *_canaries(contract, resolved=resolved),
     ]
-    return faults if resolved else [fault for fault in faults if "${" not in str(fault)]
+    return problems if resolved else [problem for problem in problems if "${" not in str(problem)]
 
 
-def _names(contract: Contract) -> Iterator[Fault]:
-    named = {
-        "tools": [tool.name for tool in contract.tools],
-        "resources": [resource.uri for resource in contract.resources],
-        "prompts": [prompt.name for prompt in contract.prompts],
-        "records": [record.name for record in contract.records],
-    }
-    for table, names in named.items():
+def _names(contract: Contract) -> Iterator[Problem]:
+    for table in ("tools", "resources", "prompts", "records"):
+        names = [one.uri if isinstance(one, Resource) else one.name for one in getattr(contract, table)]
         for name in dict.fromkeys(names):
             if names.count(name) > 1:
-                yield Fault(f"{table}[{name}]", f"declared {names.count(name)} times", "keep one of them")
+                yield Problem(f"{table}[{name}]", f"declared {names.count(name)} times", "keep one of them")
 
 
-def _control(contract: Contract) -> Iterator[Fault]:
+def _control(contract: Contract) -> Iterator[Problem]:
     declared = operations(contract)
     named = [tool.name for tool in contract.tools if tool.control]
     if not declared:
-        yield Fault("tools", "no tool, resource or prompt is declared", "add one, [[tools]] with a name and scopes")
+        yield Problem("tools", "no tool, resource or prompt is declared", "add one, [[tools]] with a name and scopes")
         return
     if len(named) > 1:
-        yield Fault("tools", f"control = true stands at {', '.join(named)}", "keep it at one tool")
+        yield Problem("tools", f"control = true is set for {', '.join(named)}", "set it for one tool")
         return
     if all(operation.public for operation in declared):
-        yield Fault(
-            "tools",
-            "everything is open without a token, so no call tells acceptance from refusal",
-            "declare one operation with scopes",
-        )
+        what = "everything is open without a token, so no call shows whether a token is accepted"
+        yield Problem("tools", what, "declare one operation with scopes")
         return
     control = control_operation(contract)
     if control.public:
-        yield Fault(
-            f"tools[{control.name}].control",
-            "this tool is open without a token and cannot tell acceptance from refusal",
-            "move control = true to a tool with scopes",
-        )
+        what = "this tool is open without a token, so it cannot show whether a token is accepted"
+        yield Problem(f"tools[{control.name}].control", what, "move control = true to a tool with scopes")
     elif control.effect is Effect.WRITE and not contract.policy.writes:
-        yield Fault(
-            f"tools[{control.name}]",
-            "the call that tells acceptance from refusal would write, which policy.writes does not allow",
-            "declare a read that needs scopes, or set policy.writes = true",
-        )
+        what = "the control call would write, which policy.writes does not allow"
+        repair = "declare a read that needs scopes, or set policy.writes = true"
+        yield Problem(f"tools[{control.name}]", what, repair)
 
 
-def _templates(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
+def _templates(contract: Contract, *, resolved: bool) -> Iterator[Problem]:
     for resource in contract.resources:
         if not resolved and "${" in resource.uri:
             continue
@@ -85,21 +72,18 @@ def _templates(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
         key = f"resources[{resource.uri}].arguments"
         for variable in variables:
             if variable not in resource.arguments:
-                yield Fault(key, f"no value for {{{variable}}} of the template", f'write {variable} = "…"')
+                yield Problem(key, f"no value for {{{variable}}} of the template", f'write {variable} = "…"')
         for name in resource.arguments:
             if name not in variables:
-                yield Fault(key, f"{name} is no variable of the URI", f"remove it or write {{{name}}} in uri")
+                yield Problem(key, f"{name} is no variable of the URI", f"remove it or write {{{name}}} in uri")
 
 
-def _tools(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
+def _tools(contract: Contract, *, resolved: bool) -> Iterator[Problem]:
     names = [tool.name for tool in contract.tools]
     for tool in contract.tools:
         if tool.idempotency is not None and tool.effect is Effect.READ:
-            yield Fault(
-                f"tools[{tool.name}].idempotency",
-                "belongs to a tool that writes",
-                'write effect = "write" or remove it',
-            )
+            key = f"tools[{tool.name}].idempotency"
+            yield Problem(key, "belongs to a tool that writes", 'write effect = "write" or remove it')
     if not resolved and "${" in "".join(names):
         return
     for key, tool_name in _tools_named(contract):
@@ -119,68 +103,57 @@ def _tools_named(contract: Contract) -> Iterator[tuple[str, str]]:
         yield f"inputs[{position}].tool", asking.tool
 
 
-def _once_each(contract: Contract) -> Iterator[Fault]:
+def _once_each(contract: Contract) -> Iterator[Problem]:
     """A case of these tables is known by its call, so that each call stands there once."""
     made = [(handle.tool, str(handle.arguments)) for handle in contract.handles]
     asked = [(asking.tool, "") for asking in contract.inputs]
     for table, calls in (("handles", made), ("inputs", asked)):
         for position, call in enumerate(calls, 1):
             if call in calls[: position - 1]:
-                yield Fault(f"{table}[{position}].tool", "declared twice", "keep one of them", f'"{call[0]}"')
+                yield Problem(f"{table}[{position}].tool", "declared twice", "keep one of them", f'"{call[0]}"')
 
 
-def _inputs(contract: Contract) -> Iterator[Fault]:
+def _inputs(contract: Contract) -> Iterator[Problem]:
     for position, asking in enumerate(contract.inputs, 1):
         declared = next((tool for tool in contract.tools if tool.name == asking.tool), None)
         if declared is not None and asking.other is not None and dict(asking.other) == dict(declared.arguments):
             key = f"inputs[{position}].other"
-            yield Fault(key, f"the arguments of tools[{asking.tool}] again", "name another call, or remove it")
+            yield Problem(key, f"repeats the arguments of tools[{asking.tool}]", "name another call, or remove it")
         for name, response in asking.responses.items():
             if not isinstance(response, Mapping):
                 key = f"inputs[{position}].responses.{name}"
-                yield Fault(key, "not an object", 'write it like { action = "accept" }')
+                yield Problem(key, "not an object", 'write it like { action = "accept" }')
 
 
-def _claims(contract: Contract) -> Iterator[Fault]:
+def _claims(contract: Contract) -> Iterator[Problem]:
     claims = contract.claims
     roles = {key: getattr(claims, key) for key in ("subject", "tenant", "scope", "client")}
     for (one, name), (other, same) in combinations(roles.items(), 2):
         if name == same:
-            yield Fault(f"claims.{other}", f"the claim {name} is already {one}", "name another claim")
+            yield Problem(f"claims.{other}", f"the claim {name} is already {one}", "name another claim")
     for key, name in roles.items():
         if name in _REGISTERED:
-            yield Fault(f"claims.{key}", f"the claim {name} has a meaning of its own", "name another claim")
+            yield Problem(f"claims.{key}", f"the claim {name} has a meaning of its own", "name another claim")
     tables = {"claims.extra": claims.extra} | {
         f"principals.{name}.claims": principal.claims for name, principal in contract.principals.items()
     }
     for table, constants in tables.items():
         for name in constants:
             if name in _REGISTERED:
-                yield Fault(f"{table}.{name}", "the kit sets this claim in every token", "remove it")
+                yield Problem(f"{table}.{name}", "the kit sets this claim in every token", "remove it")
             elif name in roles.values():
                 role = next(key for key, claim in roles.items() if claim == name)
                 owner = "scopes" if role == "scope" else role
-                yield Fault(f"{table}.{name}", f"this claim holds the {role}", f"use {owner} of the principal")
+                yield Problem(f"{table}.{name}", f"this claim holds the {role}", f"use {owner} of the principal")
+    everywhere = {*_REGISTERED, claims.subject, claims.scope, claims.client, *claims.extra}
     for name in claims.required:
-        for principal in _without_claim(contract, name):
-            yield Fault(
-                "claims.required",
-                f"the tokens of {principal} do not carry {name}",
-                f"give principals.{principal} the claim, or add it to claims.extra",
-            )
+        for key, principal in contract.principals.items() if name not in everywhere else ():
+            if principal.tenant is None if name == claims.tenant else name not in principal.claims:
+                repair = f"give principals.{key} the claim, or add it to claims.extra"
+                yield Problem("claims.required", f"the tokens of {key} do not carry {name}", repair)
 
 
-def _without_claim(contract: Contract, name: str) -> Iterator[str]:
-    claims = contract.claims
-    if name in _REGISTERED or name in (claims.subject, claims.scope, claims.client) or name in claims.extra:
-        return
-    for key, principal in contract.principals.items():
-        carries = principal.tenant is not None if name == claims.tenant else name in principal.claims
-        if not carries:
-            yield key
-
-
-def _records(contract: Contract) -> Iterator[Fault]:
+def _records(contract: Contract) -> Iterator[Problem]:
     for record in contract.records:
         key = f"records[{record.name}]"
         for field, names in (("owner", (record.owner,)), ("readers", record.readers)):
@@ -188,96 +161,56 @@ def _records(contract: Contract) -> Iterator[Fault]:
                 if name not in contract.principals:
                     yield _undeclared(f"{key}.{field}", "principal", name, contract.principals, "[principals.NAME]")
         if not record.reads and not record.lists:
-            yield Fault(key, "nothing leads to it", "add reads or lists, so that its owner can be seen to get it")
-        if record.owner in contract.principals:
-            yield from _twins(contract, record)
+            repair = "add reads or lists, so that a run can show that its owner receives it"
+            yield Problem(key, "no call reads or lists it", repair)
+        owner = contract.principals.get(record.owner)
+        for name, principal in contract.principals.items():
+            # A server cannot tell two principals apart that differ in nothing but scopes: both read the record.
+            same = owner is not None and principal.model_copy(update={"scopes": owner.scopes}) == owner
+            if same and not record.may_read(name):
+                what = f"{name} has the same identity as the owner {record.owner} but is no reader"
+                yield Problem(f"{key}.readers", what, f'add "{name}" to readers')
 
 
-def _twins(contract: Contract, record: Record) -> Iterator[Fault]:
-    """A server cannot tell two principals apart that differ in nothing but scopes: both read the record."""
-    owner = contract.principals[record.owner]
-    for name, principal in contract.principals.items():
-        same = principal.model_copy(update={"scopes": owner.scopes}) == owner.model_copy(
-            update={"scopes": owner.scopes}
-        )
-        if same and not record.may_read(name):
-            yield Fault(
-                f"records[{record.name}].readers",
-                f"{name} has the same identity as the owner {record.owner} but is no reader",
-                f'add "{name}" to readers',
-            )
+def _paths(contract: Contract, *, resolved: bool) -> Iterator[Problem]:
+    unsure = not resolved and "${" in "".join(name for kind in OperationKind for name in contract.declared(kind))
+    for record in contract.records:
+        for field in ("reads", "lists", "writes"):
+            for position, path in enumerate(getattr(record, field), 1):
+                yield from _path(contract, f"records[{record.name}].{field}[{position}]", path, unsure=unsure)
 
 
-def _paths(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
-    effects = {tool.name: tool.effect for tool in contract.tools}
-    positions: dict[tuple[str, str], int] = {}
-    for record, field, path in contract.paths():
-        position = positions[record.name, field] = positions.get((record.name, field), 0) + 1
-        key = f"records[{record.name}].{field}[{position}]"
-        undeclared = _undeclared_path(contract, key, path, resolved=resolved)
-        if undeclared is not None:
-            yield undeclared
-            continue
-        effect = effects.get(path.tool, Effect.READ) if path.tool is not None else Effect.READ
-        if field == "writes" and path.tool is None:
-            yield Fault(key, "only a tool can write", "name a tool")
-        elif field == "writes" and effect is Effect.READ:
-            yield Fault(key, f"the effect of {path.name} is read", f'set effect = "write" at tools[{path.name}]')
-        elif field != "writes" and effect is Effect.WRITE:
-            yield Fault(key, f"the effect of {path.name} is write", "move it to writes")
-        elif (guarded := _declared(contract, path)) is not None and guarded.public:
-            yield Fault(key, f"{path.name} is open without a token, so the canary is no secret", "remove the path")
+def _path(contract: Contract, key: str, path: RecordPath, *, unsure: bool) -> Iterator[Problem]:
+    declared, writes = contract.declaration(path.kind, path.name), ".writes[" in key
+    effect = declared.effect if isinstance(declared, Tool) else Effect.READ
+    if declared is None:
+        if not unsure:
+            names = contract.declared(path.kind)
+            yield _undeclared(f"{key}.{path.kind}", path.kind, path.name, names, f"[[{path.kind}s]]")
+    elif writes and path.tool is None:
+        yield Problem(key, "only a tool can write", "name a tool")
+    elif writes and effect is Effect.READ:
+        yield Problem(key, f"the effect of {path.name} is read", f'set effect = "write" at tools[{path.name}]')
+    elif not writes and effect is Effect.WRITE:
+        yield Problem(key, f"the effect of {path.name} is write", "move it to writes")
+    elif declared.public:
+        yield Problem(key, f"{path.name} is open without a token, so the canary is no secret", "remove the path")
 
 
-def _declared(contract: Contract, path: RecordPath) -> Guarded | None:
-    match path.kind:
-        case OperationKind.TOOL:
-            return next((tool for tool in contract.tools if tool.name == path.name), None)
-        case OperationKind.RESOURCE:
-            return contract.resource_for(path.name)
-        case OperationKind.PROMPT:
-            return next((prompt for prompt in contract.prompts if prompt.name == path.name), None)
-        case _:
-            assert_never(path.kind)
-
-
-def _undeclared_path(contract: Contract, key: str, path: RecordPath, *, resolved: bool) -> Fault | None:
-    tools, prompts = [tool.name for tool in contract.tools], [prompt.name for prompt in contract.prompts]
-    uris = [resource.uri for resource in contract.resources]
-    if not resolved and "${" in "".join((*tools, *prompts, *uris)):
-        return None
-    if path.tool is not None and path.tool not in tools:
-        return _undeclared(f"{key}.tool", OperationKind.TOOL, path.tool, tools, "[[tools]]")
-    if path.prompt is not None and path.prompt not in prompts:
-        return _undeclared(f"{key}.prompt", OperationKind.PROMPT, path.prompt, prompts, "[[prompts]]")
-    if path.resource is not None and contract.resource_for(path.resource) is None:
-        return _undeclared(f"{key}.resource", OperationKind.RESOURCE, path.resource, uris, "[[resources]]")
-    return None
-
-
-def _canaries(contract: Contract, *, resolved: bool) -> Iterator[Fault]:
+def _canaries(contract: Contract, *, resolved: bool) -> Iterator[Problem]:
     for one, other in combinations(contract.records, 2):
         if not resolved and "${" in one.canary + other.canary:
             continue
         if one.canary in other.canary or other.canary in one.canary:
-            yield Fault(
-                f"records[{other.name}].canary",
-                f"cannot be told from the canary of {one.name}",
-                "let no canary contain another",
-            )
+            what = f"cannot be distinguished from the canary of {one.name}"
+            yield Problem(f"records[{other.name}].canary", what, "let no canary contain another")
     for record, field, path in contract.paths():
         for secret in contract.records:
             sent = f"{path.name} {dict(path.arguments or {})}"
             if secret.canary in sent:
-                yield Fault(
-                    f"records[{record.name}].{field}",
-                    f"sends the canary of {secret.name}, so an answer that repeats the question looks like a leak",
-                    "ask for the record by something else",
-                )
+                what = f"sends the canary of {secret.name}, so an answer that repeats the question looks like a leak"
+                yield Problem(f"records[{record.name}].{field}", what, "ask for the record by something else")
 
 
-def _undeclared(key: str, kind: str, name: str, known: object, header: str) -> Fault:
-    names = [str(word) for word in known] if isinstance(known, list | tuple | dict) else []
-    alike = nearest(name, names)
-    repair = f'did you mean "{alike}"?' if alike else f"declare it under {header}"
-    return Fault(key, f"no such {kind}", repair, f'"{name}"')
+def _undeclared(key: str, kind: str, name: str, known: Iterable[str], header: str) -> Problem:
+    return Problem(key, f"no such {kind}", suggest(name, known, f"declare it under {header}"), f'"{name}"')

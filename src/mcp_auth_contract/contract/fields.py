@@ -1,15 +1,15 @@
 """The kinds of values a contract holds, each refusing what it cannot mean.
 
 Strings may still hold `${…}` when a contract is first read. Such a string is let through and checked again once
-its variables have values: validation then runs with the context `{"resolved": True}`.
+its variables have values: validation then runs with the context `{"folder": …}`, at which relative paths start.
 """
 
 import ipaddress
 import math
 import re
 from collections.abc import Callable, Hashable, Mapping
-from typing import Annotated, Any, Literal, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -25,14 +25,17 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from mcp_auth_contract.contract.pointers import is_pointer
+
 __all__ = [
+    "ABSOLUTE_URI",
+    "SCOPE_TOKEN",
     "Algorithm",
     "AppName",
     "Arguments",
     "Bind",
     "Canary",
     "ClaimName",
-    "Claimset",
     "Distinct",
     "EndpointPath",
     "Environment",
@@ -41,6 +44,7 @@ __all__ = [
     "HttpUrl",
     "Identifier",
     "JsonPointer",
+    "KeyFolder",
     "Method",
     "Port",
     "ResourceUri",
@@ -50,11 +54,15 @@ __all__ = [
     "Table",
     "Text",
     "Uri",
-    "fault",
     "is_resolved",
+    "problem",
 ]
 
-_T = TypeVar("_T", bound=Hashable)
+ABSOLUTE_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f]+")
+"""A URI with its scheme, or a template of such URIs."""
+
+SCOPE_TOKEN = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+"""RFC 6749 section 3.3."""
 
 Algorithm = Literal["RS256", "PS256", "ES256", "EdDSA"]
 """A JWS signature algorithm (RFC 7518, RFC 8037)."""
@@ -110,18 +118,18 @@ class Table(BaseModel):
     __str__ = __repr__
 
 
-def fault(what: str, repair: str, *, at: str | None = None) -> PydanticCustomError:
+def problem(what: str, repair: str, *, at: str | None = None) -> PydanticCustomError:
     """Return the error a validator raises: what is wrong with the value, and how to repair it.
 
     A validator of a whole table names the faulty key with `at`. Neither text may quote the value, which is shown
     (or kept back) by the one place that knows whether it is secret.
     """
-    return PydanticCustomError("contract_fault", "contract fault", {"what": what, "repair": repair, "at": at or ""})
+    return PydanticCustomError("contract_problem", "contract problem", {"what": what, "repair": repair, "at": at or ""})
 
 
 def is_resolved(info: ValidationInfo) -> bool:
     """Return whether the variables in the contract being validated have been replaced."""
-    return bool(info.context and info.context.get("resolved"))
+    return bool(info.context)
 
 
 def _checked(check: Callable[[str], None]) -> AfterValidator:
@@ -140,48 +148,39 @@ def _matches(pattern: str, what: str, repair: str) -> AfterValidator:
 
     def check(text: str) -> None:
         if not compiled.fullmatch(text):
-            raise fault(what, repair)
+            raise problem(what, repair)
 
     return _checked(check)
 
 
-def _split(text: str, what: str, repair: str) -> SplitResult:
-    if re.search(r"[\x00-\x20\x7f]", text):
-        raise fault(what, repair)
-    try:
-        parts = urlsplit(text)
-        port_is_valid = parts.port is None or parts.port >= 0
-    except ValueError:
-        port_is_valid = False
-    if not port_is_valid:
-        raise fault("host or port is not valid", "write a port from 0 to 65535, an IPv6 host in brackets")
-    return parts
-
-
 def _http_url(text: str) -> None:
-    what, repair = "not an absolute http or https URL", 'write it like "http://127.0.0.1:8000/mcp"'
-    parts = _split(text, what, repair)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise fault(what, repair)
+    try:
+        parts, blank = urlsplit(text), re.search(r"[\x00-\x20\x7f]", text)
+        int(parts.port or 0)  # reading the port checks it
+    except ValueError:
+        raise problem("host or port is not valid", "write a port from 0 to 65535, an IPv6 host in brackets") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or blank:
+        raise problem("not an absolute http or https URL", 'write it like "http://127.0.0.1:8000/mcp"')
     if parts.username is not None or parts.password is not None:
-        raise fault("a URL with a user name or password", "remove them; credentials do not belong in a URL")
+        raise problem("a URL with a user name or password", "remove them; credentials do not belong in a URL")
     if "#" in text:
-        raise fault("a URL with a fragment", 'remove the part from "#" on')
+        raise problem("a URL with a fragment", 'remove the part from "#" on')
 
 
 def _absolute_uri(text: str, example: str) -> None:
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f]+", text):
-        raise fault("not an absolute URI", f'write it with its scheme, like "{example}"')
-
-
-def _resource_uri(text: str) -> None:
-    _absolute_uri(text, "invoice://INV-1")
+    if not ABSOLUTE_URI.fullmatch(text):
+        raise problem("not an absolute URI", f'write it with its scheme, like "{example}"')
 
 
 def _uri(text: str) -> None:
     _absolute_uri(text, "https://mcp.example.com/mcp")
     if "#" in text:
-        raise fault("a URI with a fragment", 'remove the part from "#" on (RFC 8707 section 2)')
+        raise problem("a URI with a fragment", 'remove the part from "#" on (RFC 8707 section 2)')
+
+
+def _json_pointer(text: str) -> None:
+    if not is_pointer(text):
+        raise problem("not a JSON Pointer (RFC 6901)", 'write it like "/structuredContent/nextCursor"')
 
 
 def _bind(text: str) -> None:
@@ -189,19 +188,19 @@ def _bind(text: str) -> None:
         ipaddress.ip_address(text)
     except ValueError:
         if text != "localhost":
-            raise fault("not an IP address", 'write "127.0.0.1", or "0.0.0.0" with public_url') from None
+            raise problem("not an IP address", 'write "127.0.0.1", or "0.0.0.0" with public_url') from None
 
 
-def _distinct(items: tuple[_T, ...]) -> tuple[_T, ...]:
+def _distinct(items: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
     if len(set(items)) != len(items):
-        raise fault("names an entry twice", "keep one of them")
+        raise problem("names an entry twice", "keep one of them")
     return items
 
 
 def _json(value: JsonValue) -> JsonValue:
     match value:
         case float() if not math.isfinite(value):
-            raise fault("holds a number that JSON does not have", "remove inf and nan")
+            raise problem("holds a number that JSON does not have", "remove inf and nan")
         case dict():
             for member in value.values():
                 _json(member)
@@ -213,23 +212,31 @@ def _json(value: JsonValue) -> JsonValue:
     return value
 
 
+def _anchored(path: str, info: ValidationInfo) -> str:
+    return str(info.context["folder"] / path) if info.context else path
+
+
+def _key_folder(path: str, info: ValidationInfo) -> str:
+    return path if path == "fresh" else _anchored(path, info)
+
+
 def _environment(table: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in table.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            raise fault("holds a name that no environment has", "use letters, digits and _")
+            raise problem("holds a name that no environment has", "use letters, digits and _")
         if "\x00" in value:
-            raise fault("holds a NUL character", "remove it")
+            raise problem("holds a NUL character", "remove it")
     return table
 
 
 def _headers(table: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in table.items():
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
-            raise fault("holds a name that is no header (RFC 9110 section 5.1)", "use letters, digits and -")
+            raise problem("holds a name that is no header (RFC 9110 section 5.1)", "use letters, digits and -")
         if name.lower() in _RESERVED_HEADERS:
-            raise fault(f"sets {name}, which the kit sets itself", "remove it")
+            raise problem(f"sets {name}, which the kit sets itself", "remove it")
         if re.search(r"[\x00-\x1f\x7f]", value):
-            raise fault("holds a control character in a header's value", "remove it")
+            raise problem("holds a control character in a header's value", "remove it")
     return table
 
 
@@ -238,7 +245,7 @@ def _revocation(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         return handler(value)
     except ValidationError:
         pass
-    raise fault('neither "none" nor seconds of 0 or more', 'write "none" or a number without quotes')
+    raise problem('neither "none" nor seconds of 0 or more', 'write "none" or a number without quotes')
 
 
 Distinct = AfterValidator(_distinct)
@@ -253,13 +260,13 @@ HttpUrl = Annotated[str, _checked(_http_url)]
 Uri = Annotated[str, _checked(_uri)]
 """An absolute URI without fragment (RFC 8707 section 2)."""
 
-ResourceUri = Annotated[str, _checked(_resource_uri)]
+ResourceUri = Annotated[str, _checked(lambda text: _absolute_uri(text, "invoice://INV-1"))]
 """The URI of an MCP resource, or a template of such URIs (RFC 6570)."""
 
 Scope = Annotated[
     str,
     _matches(
-        r"[\x21\x23-\x5b\x5d-\x7e]+",
+        SCOPE_TOKEN.pattern,
         "not a scope token (RFC 6749 section 3.3)",
         "write one scope per entry, without spaces and quotes",
     ),
@@ -300,18 +307,17 @@ Canary = Annotated[
 ]
 """A text that survives JSON, HTML and header encoding unchanged."""
 
-JsonPointer = Annotated[
-    str,
-    _matches(
-        r"(?:/(?:[^~/]|~[01])*)+",
-        "not a JSON Pointer (RFC 6901)",
-        'write it like "/structuredContent/nextCursor"',
-    ),
-]
+JsonPointer = Annotated[str, _checked(_json_pointer)]
 """A JSON Pointer below the root (RFC 6901)."""
 
-FileName = Annotated[str, _matches(r"[^\x00]+", "not a file name", "write a path, relative to the contract")]
+_FILE_NAME = _matches(r"[^\x00]+", "not a file name", "write a path, relative to the contract")
+
+FileName = Annotated[str, _FILE_NAME, AfterValidator(_anchored)]
 """A path; relative ones start at the contract's folder, and are absolute once the contract is resolved."""
+
+
+KeyFolder = Annotated[str, _FILE_NAME, AfterValidator(_key_folder)]
+"""The word `fresh`, or the path of a folder."""
 
 Bind = Annotated[str, _checked(_bind)]
 """An address to listen on."""
@@ -332,7 +338,4 @@ Headers = Annotated[Mapping[str, str], Strict(False), AfterValidator(_headers)]
 """Header fields that the kit does not set itself."""
 
 Arguments = Annotated[Mapping[str, Annotated[JsonValue, AfterValidator(_json)]], Strict(False)]
-"""The arguments of a call, as JSON."""
-
-Claimset = Arguments
-"""Claims and their values, as JSON."""
+"""The arguments of a call, or claims with their values, as JSON."""

@@ -2,31 +2,36 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from mcp_auth_contract.contract.consistency import inconsistencies
-from mcp_auth_contract.contract.faults import Fault, contract_error, key_name, nearest, validation_faults
 from mcp_auth_contract.contract.models import Contract, Issuer
+from mcp_auth_contract.contract.problems import (
+    Problem,
+    contract_error,
+    key_name,
+    validation_problems,
+)
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["VARIABLES", "environment_secrets", "resolve", "resolve_issuer", "unknown_variables"]
 
-VARIABLES = (
-    "issuer.url",
-    "issuer.jwks_uri",
-    "issuer.introspection_uri",
-    "issuer.ca_file",
-    "python",
-    "target.port",
-    "target.resource",
-    "target.url",
-    "upstream.url",
-)
-"""The variables a contract may use besides `${env:NAME}`; `python` is the interpreter that runs the kit."""
+VARIABLES = {
+    "issuer.url": "the URL of the kit's issuer",
+    "issuer.jwks_uri": "the URL of its key set",
+    "issuer.introspection_uri": "the URL of its introspection endpoint (RFC 7662)",
+    "issuer.ca_file": "with `issuer.tls`, the file with the certificate of its throw-away authority (PEM); else empty",
+    "python": "the interpreter that runs the kit, for `start`",
+    "target.port": "the port of the MCP endpoint, also one that was picked",
+    "target.resource": "the resource identifier that tokens carry as `aud`",
+    "target.url": "the URL of the MCP endpoint",
+    "upstream.url": "the URL of the service behind tools with `upstream = true`",
+}
+"""The variables a contract may use besides `${env:NAME}`, and what they stand for."""
 
-_VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
+_VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*+)\}|\$\{[^}]*+\Z")
 _ENV_NAME = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
 
 _SECRET_CHARACTERS = 6
@@ -35,25 +40,19 @@ _SECRET_CHARACTERS = 6
 _Location = tuple[int | str, ...]
 
 
-def _strings(tables: object, location: _Location = ()) -> Iterator[tuple[_Location, str]]:
-    if isinstance(tables, str):
-        yield location, tables
-    elif isinstance(tables, Mapping):
-        for key, value in tables.items():
-            yield from _strings(value, (*location, str(key)))
-    elif isinstance(tables, list | tuple):
-        for number, value in enumerate(tables):
-            yield from _strings(value, (*location, number))
-
-
-def _keys(tables: object, location: _Location = ()) -> Iterator[_Location]:
+def _walk(tables: object, location: _Location = ()) -> Iterator[tuple[_Location, object]]:
+    """Yield the tables, and everything in them, each with its place."""
+    yield location, tables
     if isinstance(tables, Mapping):
         for key, value in tables.items():
-            yield (*location, str(key))
-            yield from _keys(value, (*location, str(key)))
+            yield from _walk(value, (*location, str(key)))
     elif isinstance(tables, list | tuple):
         for number, value in enumerate(tables):
-            yield from _keys(value, (*location, number))
+            yield from _walk(value, (*location, number))
+
+
+def _strings(tables: object) -> Iterator[tuple[_Location, str]]:
+    return ((location, value) for location, value in _walk(tables) if isinstance(value, str))
 
 
 def _names(text: str) -> Iterator[str]:
@@ -62,32 +61,33 @@ def _names(text: str) -> Iterator[str]:
             yield found[1]
 
 
-def unknown_variables(tables: Mapping[str, Any]) -> list[Fault]:
-    """Return a fault for each variable that does not exist, has no value where it stands, or is not closed."""
-    faults = [
-        Fault(key_name(location, tables), "a variable in the name of a key is not replaced", "write the name itself")
-        for location in _keys(tables)
-        if any(_names(str(location[-1])))
+def unknown_variables(tables: Mapping[str, Any]) -> list[Problem]:
+    """Return a problem for each variable that does not exist, has no value where it stands, or is not closed."""
+    problems = [
+        Problem(key_name(location, tables), "a variable in the name of a key is not replaced", "write the name itself")
+        for location, _ in _walk(tables)
+        if location and any(_names(str(location[-1])))
     ]
     for location, text in _strings(tables):
         key = key_name(location, tables)
-        if "${" in _VARIABLE.sub(" ", text):
-            faults.append(
-                Fault(key, 'a "${" without its "}"', 'close it, or write "$${" for the characters themselves')
+        if any(found[1] is None and found[0] != "$${" for found in _VARIABLE.finditer(text)):
+            problems.append(
+                Problem(key, 'a "${" without its "}"', 'close it, or write "$${" for the characters themselves')
             )
         for name in _names(text):
             if name not in VARIABLES and not _ENV_NAME.fullmatch(name):
-                faults.append(Fault(key, f'unknown variable "${{{name}}}"', _known_variable(name)))
+                problems.append(Problem(key, f'unknown variable "${{{name}}}"', _known_variable(name)))
             elif _is_read_too_early(location, name):
-                faults.append(Fault(key, f'"${{{name}}}" has no value yet here', "write it out, or use ${env:NAME}"))
-    return faults
+                problems.append(
+                    Problem(key, f'"${{{name}}}" has no value yet here', "write it out, or use ${env:NAME}")
+                )
+    return problems
 
 
 def _known_variable(name: str) -> str:
     if re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
         return f'did you mean "${{env:{name}}}"?'
-    alike = nearest(name, VARIABLES)
-    return f'did you mean "${{{alike}}}"?' if alike else f"known are {', '.join(VARIABLES)} and env:NAME"
+    return suggest(name, VARIABLES, f"known are {', '.join(VARIABLES)} and env:NAME", "${{{}}}")
 
 
 def _is_read_too_early(location: _Location, name: str) -> bool:
@@ -118,12 +118,12 @@ def resolve(contract: Contract, values: Mapping[str, str], environ: Mapping[str,
     if isinstance(url, str) and port is not None:
         replaced["target"]["url"] = re.sub(r"(https?://[^/?#]*):0+(?=[/?#]|$)", rf"\1:{port}", url)
     try:
-        resolved = Contract.model_validate(replaced, context={"resolved": True})
+        resolved = Contract.model_validate(replaced, context={"folder": contract.folder})
     except ValidationError as error:
-        raise contract_error(contract.label, validation_faults(error, raw)) from None
+        raise contract_error(contract.label, validation_problems(error, raw)) from None
     if wrong := inconsistencies(resolved, resolved=True):
         raise contract_error(contract.label, map(kept_back.instead, wrong))
-    return _anchored(resolved.model_copy(update={"provider": contract.provider}).located(contract.source))
+    return resolved.model_copy(update={"provider": contract.provider}).located(contract.source)
 
 
 def resolve_issuer(contract: Contract, values: Mapping[str, str], environ: Mapping[str, str]) -> Issuer:
@@ -134,17 +134,15 @@ def resolve_issuer(contract: Contract, values: Mapping[str, str], environ: Mappi
     raw = {"issuer": contract.raw().get("issuer", {})}
     replaced = _replaced(contract, raw, values, environ)
     try:
-        issuer = Issuer.model_validate(replaced["issuer"], context={"resolved": True})
+        return Issuer.model_validate(replaced["issuer"], context={"folder": contract.folder})
     except ValidationError as error:
-        faults = validation_faults(error, raw, ("issuer",))
-        raise contract_error(contract.label, faults) from None
-    return _anchored_issuer(issuer, contract.folder)
+        raise contract_error(contract.label, validation_problems(error, raw, ("issuer",))) from None
 
 
 def _replaced(
     contract: Contract, raw: Mapping[str, Any], values: Mapping[str, str], environ: Mapping[str, str]
 ) -> dict[str, Any]:
-    faults: list[Fault] = []
+    problems: list[Problem] = []
 
     def value_of(name: str, location: _Location) -> str:
         env = _ENV_NAME.fullmatch(name)
@@ -152,13 +150,13 @@ def _replaced(
         if known is None:
             what = f"the environment variable {env[1]} is not set" if env else f'"${{{name}}}" has no value here'
             repair = f"set {env[1]}" if env else "remove it"
-            faults.append(Fault(key_name(location, raw), what, repair))
+            problems.append(Problem(key_name(location, raw), what, repair))
             return ""
         return known
 
     replaced: dict[str, Any] = _replace(raw, (), value_of)
-    if faults:
-        raise contract_error(contract.label, faults)
+    if problems:
+        raise contract_error(contract.label, problems)
     return replaced
 
 
@@ -176,7 +174,7 @@ def _replace(tables: Any, location: _Location, value_of: Callable[[str, _Locatio
 
 
 class _Written:
-    """Says a fault of a resolved contract in the words of the file, so that it shows no value of the environment."""
+    """Says a problem of a resolved contract in the words of the file, so that it shows no value of the environment."""
 
     def __init__(self, raw: Mapping[str, Any], replaced: Mapping[str, Any], environ: Mapping[str, str]) -> None:
         self._words: dict[str, str] = {}
@@ -188,9 +186,9 @@ class _Written:
         longest_first = sorted(self._words, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(_alone, longest_first)) or "(?!)")
 
-    def instead(self, fault: Fault) -> Fault:
-        value = None if fault.value is None else self._text(fault.value)
-        return Fault(self._text(fault.key), self._text(fault.what), self._text(fault.repair), value)
+    def instead(self, problem: Problem) -> Problem:
+        value = None if problem.value is None else self._text(problem.value)
+        return Problem(self._text(problem.key), self._text(problem.what), self._text(problem.repair), value)
 
     def _text(self, text: str) -> str:
         return self._pattern.sub(lambda found: self._words[found[0]], text)
@@ -202,24 +200,6 @@ def _alone(word: str) -> str:
         return re.escape(word)
     before, after = r"(?<!\w)" if word[0].isalnum() else "", r"(?!\w)" if word[-1].isalnum() else ""
     return before + re.escape(word) + after
-
-
-def _anchored(contract: Contract) -> Contract:
-    """Return the contract with its paths starting at its folder."""
-    folder, target, audit = contract.folder, contract.target, contract.audit
-    ca_file = None if target.ca_file is None else str(folder / target.ca_file)
-    logs = tuple(str(folder / log) for log in target.logs)
-    return contract.model_copy(
-        update={
-            "target": target.model_copy(update={"ca_file": ca_file, "logs": logs}),
-            "issuer": _anchored_issuer(contract.issuer, folder),
-            "audit": None if audit is None else audit.model_copy(update={"file": str(folder / audit.file)}),
-        }
-    )
-
-
-def _anchored_issuer(issuer: Issuer, folder: Path) -> Issuer:
-    return issuer if issuer.keys == "fresh" else issuer.model_copy(update={"keys": str(folder / issuer.keys)})
 
 
 def environment_secrets(contract: Contract, environ: Mapping[str, str]) -> frozenset[str]:

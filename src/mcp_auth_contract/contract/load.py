@@ -1,4 +1,4 @@
-"""Reading a contract file: all its faults at once, one line each."""
+"""Reading a contract file: all its problems at once, one line each."""
 
 import re
 import tomllib
@@ -7,9 +7,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from mcp_auth_contract.contract.consistency import inconsistencies
-from mcp_auth_contract.contract.faults import Fault, contract_error, validation_faults
 from mcp_auth_contract.contract.interpolate import unknown_variables
 from mcp_auth_contract.contract.models import Contract
+from mcp_auth_contract.contract.problems import Problem, contract_error, validation_problems
 from mcp_auth_contract.errors import ContractError
 
 __all__ = ["at_url", "load_contract", "read_contract"]
@@ -20,7 +20,7 @@ _ABOUT_THE_PLACE = frozenset({"app", "env", "path", "ready", "start", "url"})
 def load_contract(path: Path) -> Contract:
     """Read and check a contract file; its variables are still in it.
 
-    Raises ContractError with one line for each fault: `file: key: what is wrong (value); repair`.
+    Raises ContractError with one line for each problem: `file: key: what is wrong (value); repair`.
     """
     try:
         text = path.read_text("utf-8-sig")
@@ -42,24 +42,25 @@ def read_contract(text: str, source: Path) -> Contract:
     except ValueError:  # Python refuses to read an integer of thousands of digits
         raise ContractError(f"{source}: not TOML: a number with too many digits; write it as text in quotes") from None
     except RecursionError:
-        raise ContractError(f"{source}: not TOML that anybody can mean: nested too deeply; nest less") from None
-    faults = unknown_variables(tables)
+        raise ContractError(f"{source}: not TOML that can be read: nested too deeply; nest less") from None
+    problems = unknown_variables(tables)
     try:
         contract = Contract.model_validate(tables)
     except ValidationError as error:
-        raise contract_error(str(source), [*validation_faults(error, tables), *faults]) from None
-    faults += inconsistencies(contract, resolved=False)
-    if faults:
-        raise contract_error(str(source), faults)
+        raise contract_error(str(source), [*validation_problems(error, tables), *problems]) from None
+    problems += inconsistencies(contract, resolved=False)
+    if problems:
+        raise contract_error(str(source), problems)
     return contract.located(source)
 
 
-def _not_toml(message: str) -> Fault:
+def _not_toml(message: str) -> Problem:
     """Move the place to the front of what tomllib says: `Invalid value (at line 3, column 8)`."""
-    found = re.fullmatch(r"(?s)(.*) \(at (.*)\)", message)
-    what, place = found.groups() if found else (message, "somewhere")
+    what, told, place = message.removesuffix(")").rpartition(" (at ")
+    if not told:
+        what, place = message, "somewhere"
     twice = re.search("overwrite|twice|already", what) is not None
-    return Fault(place, f"not TOML: {what}", "keep one of them" if twice else "correct it (https://toml.io)")
+    return Problem(place, f"not TOML: {what}", "keep one of them" if twice else "correct it (https://toml.io)")
 
 
 def at_url(contract: Contract, url: str) -> Contract:
@@ -73,4 +74,4 @@ def at_url(contract: Contract, url: str) -> Contract:
     try:
         return Contract.model_validate(moved).located(contract.source)
     except ValidationError as error:
-        raise contract_error(contract.label, validation_faults(error, moved)) from None
+        raise contract_error(contract.label, validation_problems(error, moved)) from None

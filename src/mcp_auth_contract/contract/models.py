@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, assert_never
 
 from pydantic import Field, PrivateAttr, Strict, model_validator
 
 from mcp_auth_contract.contract.fields import (
     Arguments,
     Canary,
-    Claimset,
     Distinct,
     Identifier,
     JsonPointer,
@@ -17,7 +16,7 @@ from mcp_auth_contract.contract.fields import (
     Scope,
     Table,
     Text,
-    fault,
+    problem,
 )
 from mcp_auth_contract.contract.server import Audit, Claims, Issuer, Policy, Provider, Target
 from mcp_auth_contract.contract.templates import matches
@@ -50,25 +49,27 @@ _Entries = Annotated[tuple[_Entry, ...], Strict(False)]
 
 
 class Principal(Table):
-    """Someone who calls the server, with the most scopes that they may be given."""
+    """A user of the server, with the scopes that they may be granted."""
 
     subject: Text = Field(examples=["alice"])
     """The value of the subject claim."""
     tenant: Text | None = Field(default=None, examples=["t1"])
-    """The value of the tenant claim; the token carries none when omitted."""
+    """The value of the tenant claim; when omitted, tokens carry no such claim."""
     scopes: _Scopes = Field(default=(), examples=[["invoices:read"]])
-    """The scopes of this principal's tokens."""
-    claims: Claimset = Field(default={}, examples=[{"roles": ["user"]}])
-    """Further claims of this principal's tokens."""
+    """The scopes of this principal's tokens, unless a check needs others."""
+    claims: Arguments = Field(default={}, examples=[{"roles": ["user"]}])
+    """Additional claims of this principal's tokens."""
     client: Text | None = Field(default=None, examples=["desktop-app"])
-    """The OAuth client that this principal uses; the kit's own when omitted."""
+    """The OAuth client that this principal uses; the kit's own client when omitted."""
 
 
 class Guarded(Table):
     """Base of what a scope can guard."""
 
     scopes: _Scopes | None = Field(default=None, examples=[["invoices:read"]])
-    """The scopes a caller needs, all of them. Omitted: any valid token will do. Empty: open without a token."""
+    """The scopes that a call needs, all of them. When omitted, any valid token will do.
+    `[]` declares that no token is needed.
+    """
 
     @property
     def public(self) -> bool:
@@ -87,24 +88,24 @@ class Tool(Guarded):
     name: Text = Field(examples=["get_invoice"])
     """The tool's name."""
     arguments: Arguments = Field(default={}, examples=[{"invoice_id": "INV-1"}])
-    """Arguments with which the call works for its principal."""
+    """Arguments with which the call succeeds."""
     effect: Annotated[Effect, Strict(False)] = Effect.READ
-    """What a call does to the server's records."""
+    """What a call does: `"read"` changes nothing, `"write"` changes records, `"export"` reads many records at once."""
     control: bool = False
-    """The call used to tell acceptance from refusal; the first read that needs scopes when no tool is named."""
+    """Makes this the call that shows whether a token is accepted: a read without side effects that always succeeds."""
     idempotency: Text | None = Field(default=None, examples=["idempotency_key"])
-    """The argument that makes a repeated write one write."""
+    """The argument that takes an idempotency key, so that a repeated call changes something only once."""
     upstream: bool = False
-    """This tool calls the service at ${upstream.url}."""
+    """Declares that this tool calls the service at `${upstream.url}`."""
 
 
 class Resource(Guarded):
     """A resource of the server, or a template of resources."""
 
     uri: ResourceUri = Field(examples=["invoice://INV-1", "invoice://{invoice_id}"])
-    """The resource's URI or URI template (RFC 6570)."""
+    """The URI of the resource, or a URI template (RFC 6570)."""
     arguments: Mapping[str, Text] = Field(default={}, examples=[{"invoice_id": "INV-1"}])
-    """Only for a template: a value for each of its variables."""
+    """For a template: a value for each of its variables."""
 
 
 class Prompt(Guarded):
@@ -113,7 +114,7 @@ class Prompt(Guarded):
     name: Text = Field(examples=["summarise_invoice"])
     """The prompt's name."""
     arguments: Mapping[str, str] = Field(default={}, examples=[{"invoice_id": "INV-1"}])
-    """Arguments with which the prompt works for its principal; MCP knows text only."""
+    """Arguments with which the prompt succeeds; in MCP they are always strings."""
 
 
 class RecordPath(Table):
@@ -122,7 +123,7 @@ class RecordPath(Table):
     tool: Text | None = Field(default=None, examples=["get_invoice"])
     """The name of a declared tool."""
     resource: ResourceUri | None = Field(default=None, examples=["invoice://INV-1"])
-    """The URI of a declared resource, or one that a declared template makes."""
+    """The URI of a declared resource, or one that a declared template expands to."""
     prompt: Text | None = Field(default=None, examples=["summarise_invoice"])
     """The name of a declared prompt."""
     arguments: Arguments | None = Field(default=None, examples=[{"invoice_id": "INV-1"}])
@@ -143,9 +144,9 @@ class RecordPath(Table):
     @model_validator(mode="after")
     def _one_way(self) -> "RecordPath":
         if sum(way is not None for way in (self.tool, self.resource, self.prompt)) != 1:
-            raise fault("needs exactly one of tool, resource and prompt", "write one entry for each")
+            raise problem("needs exactly one of tool, resource and prompt", "write one entry for each")
         if self.resource is not None and self.arguments is not None:
-            raise fault("a resource takes no arguments", "put them into the URI")
+            raise problem("a resource takes no arguments", "put them into the URI")
         return self
 
 
@@ -153,19 +154,19 @@ class Record(Table):
     """Something that belongs to one principal, recognised by its canary."""
 
     name: Identifier = Field(examples=["INV-1 of alice"])
-    """What reports call it."""
+    """The name by which reports refer to the record."""
     owner: Text = Field(examples=["alice"])
-    """The principal it belongs to, who has to see the canary on every path."""
+    """The principal to whom the record belongs, and who must receive the canary from each of the calls."""
     readers: Annotated[tuple[Text, ...], Strict(False), Distinct] = Field(default=(), examples=[["alice", "admin"]])
-    """The principals who may see the canary; always the owner too."""
+    """The principals who may see the canary, in addition to the owner."""
     canary: Canary = Field(examples=["alice-t1-INV-1-7f3a"])
-    """A text in the record that only readers may ever receive."""
+    """A text in the record that only its readers may ever receive: at least 8 letters, digits, spaces or `._:@-`."""
     reads: _Paths = ()
-    """Ways to read this one record."""
+    """Calls that read this one record."""
     lists: _Paths = ()
-    """Ways to list or export records, this one among them."""
+    """Calls that list, search or export records, including this one."""
     writes: _Paths = ()
-    """Ways to change this record; used when policy.writes allows it."""
+    """Calls that change this record; made only if `policy.writes` is true."""
 
     def may_read(self, principal: str) -> bool:
         """Return whether the named principal may see the canary."""
@@ -176,24 +177,24 @@ class Cursor(Table):
     """A page token, which must not carry over to another principal."""
 
     tool: Text = Field(examples=["list_invoices"])
-    """The tool that pages."""
+    """The tool that returns its results in pages."""
     argument: Text = Field(examples=["cursor"])
     """The argument that takes the page token."""
     result: JsonPointer = Field(examples=["/structuredContent/nextCursor"])
-    """Where the tool's result holds the next page token, as a JSON Pointer (RFC 6901)."""
+    """A JSON Pointer (RFC 6901) to the next page token in the tool's result."""
 
 
 class Handle(Table):
     """A handle that a tool gives out, such as the id of a basket or an export, and the call that takes it back."""
 
     tool: Text = Field(examples=["export_invoices"])
-    """The tool whose result holds the handle."""
+    """The tool whose result contains the handle."""
     arguments: Arguments | None = Field(default=None, examples=[{"format": "csv"}])
-    """The arguments of that call; those of the declaration when omitted."""
+    """The arguments of that call; those of the tool's declaration when omitted."""
     result: JsonPointer = Field(examples=["/structuredContent/export_id"])
-    """Where the result holds the handle, as a JSON Pointer (RFC 6901)."""
+    """A JSON Pointer (RFC 6901) to the handle in that result."""
     used_by: Text | None = Field(default=None, examples=["read_export"])
-    """The tool that takes the handle; the same one when omitted."""
+    """The tool that takes the handle; the same tool when omitted."""
     argument: Text = Field(examples=["export_id"])
     """The argument that takes the handle."""
 
@@ -207,11 +208,11 @@ class Input(Table):
     """What a tool asks for before it runs (`input_required`, MCP 2026-07-28), and the answers to that."""
 
     tool: Text = Field(examples=["approve_invoice"])
-    """The tool that asks, called with the arguments of its declaration."""
+    """The tool that asks for input. It is called with the arguments of its declaration."""
     responses: Arguments = Field(examples=[{"approval": {"action": "accept", "content": {"approve": True}}}])
-    """The answers with which the call goes through: an object for each name in `inputRequests`."""
+    """The answers with which the call succeeds: an object for each name in `inputRequests`."""
     other: Arguments | None = Field(default=None, examples=[{"invoice_id": "INV-11"}])
-    """Other arguments with which the call works for the same principal, and takes the same answers."""
+    """Other arguments with which the call succeeds for the same principal, given the same answers."""
 
 
 class Contract(Table):
@@ -272,6 +273,22 @@ class Contract(Table):
             for key, paths in (("reads", record.reads), ("lists", record.lists), ("writes", record.writes)):
                 for path in paths:
                     yield record, key, path
+
+    def declared(self, kind: OperationKind) -> Mapping[str, Guarded]:
+        """Return what is declared of a kind: tools and prompts by name, resources by URI or template."""
+        match kind:
+            case OperationKind.TOOL:
+                return {tool.name: tool for tool in self.tools}
+            case OperationKind.RESOURCE:
+                return {resource.uri: resource for resource in self.resources}
+            case OperationKind.PROMPT:
+                return {prompt.name: prompt for prompt in self.prompts}
+            case _:
+                assert_never(kind)
+
+    def declaration(self, kind: OperationKind, name: str) -> Guarded | None:
+        """Return the declaration of a tool or prompt, or that of a resource by any of its URIs."""
+        return self.resource_for(name) if kind is OperationKind.RESOURCE else self.declared(kind).get(name)
 
     def resource_for(self, uri: str) -> Resource | None:
         """Return the declared resource of a URI: the one with this very URI, else the first template that makes it."""

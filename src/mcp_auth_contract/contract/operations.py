@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mcp_auth_contract.contract.models import Contract
+from mcp_auth_contract.contract.models import Contract, Guarded
 from mcp_auth_contract.contract.templates import expand
 from mcp_auth_contract.model import Effect, OperationKind
 
@@ -104,37 +104,15 @@ def operations(contract: Contract) -> tuple[Operation, ...]:
 
 
 def _declared(contract: Contract) -> tuple[Operation, ...]:
-    tools = [
-        Operation(
-            OperationKind.TOOL,
-            tool.name,
-            tool.required_scopes,
-            _text(tool.arguments),
-            tool.effect,
-            tool.control,
-            tool.public,
-        )
-        for tool in contract.tools
-    ]
-    resources = [
-        Operation(
-            OperationKind.RESOURCE,
-            expand(resource.uri, resource.arguments),
-            resource.required_scopes,
-            public=resource.public,
-        )
-        for resource in contract.resources
-    ]
-    prompts = [
-        Operation(
-            OperationKind.PROMPT,
-            prompt.name,
-            prompt.required_scopes,
-            _text(prompt.arguments),
-            public=prompt.public,
-        )
-        for prompt in contract.prompts
-    ]
+    def made(kind: OperationKind, name: str, guarded: Guarded, arguments: Mapping[str, Any]) -> Operation:
+        return Operation(kind, name, guarded.required_scopes, _text(arguments), public=guarded.public)
+
+    tools = (
+        replace(made(OperationKind.TOOL, one.name, one, one.arguments), effect=one.effect, control=one.control)
+        for one in contract.tools
+    )
+    resources = (made(OperationKind.RESOURCE, expand(one.uri, one.arguments), one, {}) for one in contract.resources)
+    prompts = (made(OperationKind.PROMPT, one.name, one, one.arguments) for one in contract.prompts)
     return (*tools, *resources, *prompts)
 
 

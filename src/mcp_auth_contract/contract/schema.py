@@ -12,8 +12,9 @@ def contract_schema() -> str:
     """Return the schema as published in docs/contract.schema.json, ending with a line break."""
     schema: dict[str, Any] = Contract.model_json_schema()
     for table in (schema, *schema["$defs"].values()):
-        if "description" in table:  # what follows the first paragraph speaks to callers in Python
-            table["description"] = table["description"].partition("\n\n")[0]
+        for described in (table, *table.get("properties", {}).values()):
+            if "description" in described:  # what follows the first paragraph speaks to callers in Python
+                described["description"] = " ".join(described["description"].partition("\n\n")[0].split())
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "mcp-auth-contract.toml"
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"

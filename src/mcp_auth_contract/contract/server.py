@@ -10,15 +10,16 @@ from pydantic import Field, Strict, ValidationInfo, model_validator
 from mcp_auth_contract.contract.fields import (
     Algorithm,
     AppName,
+    Arguments,
     Bind,
     ClaimName,
-    Claimset,
     Distinct,
     EndpointPath,
     Environment,
     FileName,
     Headers,
     HttpUrl,
+    KeyFolder,
     Method,
     Port,
     Revocation,
@@ -27,8 +28,8 @@ from mcp_auth_contract.contract.fields import (
     Table,
     Text,
     Uri,
-    fault,
     is_resolved,
+    problem,
 )
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth import is_loopback_url
@@ -44,35 +45,35 @@ class Target(Table):
     """The MCP server under test."""
 
     url: HttpUrl | None = Field(default=None, examples=["http://127.0.0.1:8000/mcp"])
-    """The MCP endpoint. Port 0 picks a free port, given to the server as ${target.port}."""
+    """The MCP endpoint. Port 0 picks a free port, which `start` or `env` must pass on as `${target.port}`."""
     app: AppName | None = Field(default=None, examples=["my_server:app", "my_server:mcp.http_app()"])
-    """An ASGI application, run in process; url is then where it believes to be, by default on 127.0.0.1:8000."""
+    """An ASGI application to run in this process, as `module:attribute`, or `module:function()` to call its factory."""
     path: EndpointPath | None = Field(default=None, examples=["/mcp"])
-    """Only with app and without url: the path of the MCP endpoint; "/mcp" when omitted."""
+    """Only with `app` and without `url`: the path of the MCP endpoint; `/mcp` when omitted."""
     resource: Uri | None = Field(default=None, examples=["https://mcp.example.com/mcp"])
-    """The audience that tokens must carry; the URL when omitted."""
+    """The resource identifier that tokens must carry as `aud` (RFC 8707); the URL of the endpoint when omitted."""
     revisions: Annotated[
         tuple[Annotated[Revision, Strict(False)], ...], Strict(False), Field(min_length=1), Distinct
     ] = Field(default=(), examples=[["2025-11-25"]])
-    """The MCP revisions to test, the first one fully; what the server negotiates when omitted."""
+    """The MCP revisions to test, the first of them in full; those that the server negotiates when omitted."""
     start: Annotated[tuple[Text, ...], Strict(False), Field(min_length=1)] | None = Field(
         None, examples=[["python", "server.py"]]
     )
-    """The command that starts the server, run in the contract's folder and stopped at the end."""
+    """The command that starts the server, which the kit stops at the end. When omitted, it must be running already."""
     env: Environment = Field(default={}, examples=[{"ISSUER": "${issuer.url}"}])
-    """Environment variables for the server, added to those of the kit."""
+    """Environment variables for the server, in addition to those of the kit."""
     ready: HttpUrl | None = Field(default=None, examples=["http://127.0.0.1:8000/healthz"])
-    """A URL that answers 2xx once the server is up; when omitted, the port has to accept."""
+    """A URL that answers 2xx once the server is up; when omitted, an open port is enough."""
     logs: Annotated[tuple[FileName, ...], Strict(False), Distinct] = Field(default=(), examples=[["server.log"]])
-    """Files the server writes, scanned for leaked tokens together with its output."""
+    """Log files of the server, searched for leaked tokens together with its output."""
     authorized: bool = False
-    """I may test this server; needed for every host that is not loopback."""
+    """Confirms that you may test this server; required for every host but `localhost`, 127.0.0.0/8 and `[::1]`."""
     headers: Headers = Field(default={}, examples=[{"X-Gateway": "${env:GATEWAY_KEY}"}])
-    """Header fields sent with every request to the server."""
+    """Header fields to send with every request, other than those that the kit sets itself, such as `Authorization`."""
     ca_file: FileName | None = Field(default=None, examples=["private-ca.pem"])
-    """The certificates (PEM) of the private authority that signed the server's."""
+    """A PEM file with the private certificate authority that signed the server's certificate."""
     max_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = Field(default=None, examples=[60])
-    """The most requests per second that the kit sends; unlimited when omitted."""
+    """The most requests that the kit sends per second; unlimited when omitted."""
 
     @property
     def endpoint(self) -> str:
@@ -94,27 +95,27 @@ class Target(Table):
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> "Target":
         if self.url is None and self.app is None:
-            raise fault("needs url or app", 'write url = "http://127.0.0.1:8000/mcp"')
+            raise problem("needs url or app", 'write url = "http://127.0.0.1:8000/mcp"')
         if self.app is not None and self.start is not None:
-            raise fault("app runs in process, so start has nothing to do", "remove app or start", at="start")
+            raise problem("app runs in process, so start has nothing to do", "remove app or start", at="start")
         if self.app is not None and self.ready is not None:
-            raise fault("app runs in process, so there is nothing to wait for", "remove ready", at="ready")
+            raise problem("app runs in process, so there is nothing to wait for", "remove ready", at="ready")
         if self.app is None and self.path is not None:
-            raise fault("belongs to app", "put the path into url", at="path")
+            raise problem("belongs to app", "put the path into url", at="path")
         if self.url is not None and self.path is not None:
-            raise fault("url has a path already", "put the path into url", at="path")
+            raise problem("url has a path already", "put the path into url", at="path")
         if self.app is not None and self.wants_free_port:
-            raise fault("app runs in process and picks no port", "write the port", at="url")
+            raise problem("app runs in process and picks no port", "write the port", at="url")
         if self.wants_free_port:
             self._free_port_is_told(resolved=is_resolved(info))
         for key, url in (("ready", self.ready), ("resource", self.resource)):
             if url is not None and _PORT_0.match(url):
-                raise fault("port 0 is no port to reach", "write ${target.port} in its place", at=key)
+                raise problem("nothing can be reached at port 0", "write ${target.port} in its place", at=key)
         if not self.authorized and self.app is None:  # nothing in process is sent to anybody
             for key, url in (("url", self.url), ("ready", self.ready)):
                 place = (url or _APP_ORIGIN).replace("${target.port}", "0")
                 if (is_resolved(info) or "${" not in place) and not is_loopback_url(place):
-                    raise fault(
+                    raise problem(
                         "the host is not this machine and authorized is not set",
                         "add authorized = true if you may test this server",
                         at=key,
@@ -123,15 +124,15 @@ class Target(Table):
 
     def _free_port_is_told(self, *, resolved: bool) -> None:
         if resolved:
-            raise fault("port 0 although no port was picked", "write the port", at="url")
+            raise problem("port 0 although no port was picked", "write the port", at="url")
         if self.start is None:
-            raise fault(
+            raise problem(
                 "picks a free port, but no start command listens there", "add start or write the port", at="url"
             )
         told = " ".join((*self.start, *self.env.values()))
         if not re.search(r"\$\{target\.(?:port|url|resource)\}", told):
-            raise fault(
-                "picks a free port that the server is not told", "pass ${target.port} in start or env", at="url"
+            raise problem(
+                "picks a free port, but the server is not told which", "pass ${target.port} in start or env", at="url"
             )
 
 
@@ -139,32 +140,38 @@ class Issuer(Table):
     """The embedded authorization server that the server under test trusts."""
 
     port: Port = 0
-    """Where it listens; 0 picks a free port. Fix it when the server is configured elsewhere."""
+    """The port it listens on; 0 picks a free one. Choose one if the server is configured by hand."""
     algorithms: Annotated[tuple[Algorithm, ...], Strict(False), Field(min_length=1), Distinct] = ("RS256",)
-    """The signature algorithms the server accepts; the first signs unless a check says otherwise."""
+    """The signature algorithms that the server accepts; the first one signs, unless a check needs another."""
     tokens: Literal["jwt", "opaque"] = "jwt"
-    """Signed tokens, or opaque ones that the server introspects (RFC 7662)."""
-    keys: FileName = Field(default="fresh", examples=["fresh", "keys"])
-    """The word "fresh" for new keys at every run, or a folder of JWK files."""
+    """Whether tokens are signed JWTs, or opaque strings that the server introspects (RFC 7662)."""
+    keys: KeyFolder = Field(default="fresh", examples=["fresh", "keys"])
+    """`"fresh"` for new keys in every run, or a folder of JWK files, which `mint`, `serve` and `run` then share."""
     tls: bool = False
-    """Serve https under a throw-away authority, whose certificate is ${issuer.ca_file}."""
+    """Serve https, with a certificate of a throw-away authority: `${issuer.ca_file}`."""
     bind: Bind = Field(default="127.0.0.1", examples=["0.0.0.0"])  # noqa: S104  an example for containers
-    """The address it listens on."""
+    """The address it listens on; `0.0.0.0`, together with `public_url`, for a server in a container."""
     public_url: HttpUrl | None = Field(default=None, examples=["http://host.docker.internal:9000"])
-    """The URL by which the server reaches it; what it bound when omitted."""
+    """The URL by which the server reaches the issuer; the address it listens on when omitted."""
 
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> "Issuer":
         if self.bind in ("0.0.0.0", "::") and self.public_url is None:  # noqa: S104  compared, not bound
-            raise fault("every address is no URL", "add public_url, the URL the server will use", at="bind")
+            raise problem(
+                "listening on every address does not say which one the server is to use",
+                "add public_url, the URL by which the server reaches the issuer",
+                at="bind",
+            )
         if self.public_url is not None and (is_resolved(info) or "${" not in self.public_url):
             parts = urlsplit(self.public_url)
             if parts.query or self.public_url.endswith("?"):
-                raise fault("has a query (RFC 8414 section 2)", 'remove the part from "?" on', at="public_url")
+                raise problem("has a query (RFC 8414 section 2)", 'remove the part from "?" on', at="public_url")
             if _PORT_0.match(self.public_url):
-                raise fault("port 0 is no port to reach", "write the port, and issuer.port too", at="public_url")
+                raise problem(
+                    "nothing can be reached at port 0", "write the port, and issuer.port too", at="public_url"
+                )
             if (parts.scheme == "https") != self.tls and is_loopback_url(self.public_url):
-                raise fault("says another scheme than tls does", "change one of them", at="public_url")
+                raise problem("the scheme contradicts tls", "change one of them", at="public_url")
         return self
 
 
@@ -172,71 +179,75 @@ class Claims(Table):
     """How the server reads a token."""
 
     subject: ClaimName = "sub"
-    """The claim that names the user."""
+    """The claim that identifies the user."""
     tenant: ClaimName = "tenant_id"
-    """The claim that names the tenant."""
+    """The claim that identifies the tenant."""
     scope: ClaimName = Field(default="scope", examples=["scope", "scp"])
     """The claim that holds the scopes."""
     scope_format: Literal["string", "list"] = "string"
-    """One string with spaces (RFC 9068), or a list of strings."""
+    """Whether scopes are one string, separated by spaces (RFC 9068), or an array of strings."""
     client: ClaimName = Field(default="client_id", examples=["client_id", "azp"])
-    """The claim that names the OAuth client."""
+    """The claim that identifies the OAuth client."""
     typ: Text = Field(default="at+jwt", examples=["at+jwt", "JWT"])
-    """The header typ of a good token (RFC 9068 section 2.1)."""
+    """The `typ` header of a valid token (RFC 9068 section 2.1)."""
     required: Annotated[tuple[ClaimName, ...], Strict(False), Distinct] = Field(
         default=(), examples=[["sub", "tenant_id"]]
     )
-    """The claims without which the server must refuse a token, besides iss, aud and exp."""
-    extra: Claimset = Field(default={}, examples=[{"ver": "2.0"}])
-    """Claims with a constant value that every token carries."""
+    """The claims without which the server must refuse a token, in addition to `iss`, `aud` and `exp`.
+    Name the subject and the tenant here to have their absence tested.
+    """
+    extra: Arguments = Field(default={}, examples=[{"ver": "2.0"}])
+    """Claims with a constant value, which every token carries."""
 
 
 class Policy(Table):
     """What the server promises where the specifications leave a choice."""
 
     leeway: Seconds = 60
-    """Seconds of clock skew the server may allow at exp and nbf."""
+    """The clock skew, in seconds, that the server may allow for `exp` and `nbf`."""
     challenge: Literal["http", "tool", "either"] = "http"
-    """How a call is refused: by HTTP status, by an error result with _meta["mcp/www_authenticate"], or either."""
+    """How a call is refused: with an HTTP status, with an error result that has `_meta["mcp/www_authenticate"]`
+    (`"tool"`), or with either of them.
+    """
     public: Annotated[tuple[Method, ...], Strict(False), Distinct] = Field(
         default=(), examples=[["initialize", "tools/list"]]
     )
-    """The MCP methods that are open without a token; a tool is opened by scopes = []."""
+    """The MCP methods that need no token. A tool, resource or prompt is opened by `scopes = []` instead."""
     implies: Annotated[Mapping[Scope, Annotated[tuple[Scope, ...], Strict(False), Distinct]], Strict(False)] = Field(
         default={}, examples=[{"invoices:write": ["invoices:read"]}]
     )
-    """Scopes that contain others; followed over several steps."""
+    """Scopes that include other scopes, also indirectly."""
     jwks_refresh: Seconds = 30
-    """Seconds until a newly published key must work."""
+    """Seconds after which tokens signed with a newly published key must be accepted."""
     jwks_cache: Seconds = 300
-    """Seconds until a withdrawn key must stop working."""
+    """Seconds after which tokens signed with a withdrawn key must be refused."""
     revocation: Revocation = "none"
-    """Seconds until a revoked token must stop working, or "none" where revocation is not promised."""
+    """Seconds after which a revoked token must be refused; `"none"` if revocation is not promised."""
     writes: bool = False
-    """Allow the kit to call tools with effect = "write"."""
+    """Allows the kit to call tools with `effect = "write"`."""
 
 
 class Audit(Table):
     """Where the server records privileged calls."""
 
     file: FileName = Field(examples=["audit.jsonl"])
-    """The audit log, one JSON object a line."""
+    """The audit log, in which the server records privileged calls: one JSON object per line."""
 
 
 class Provider(Table):
     """A real authorization server, used by provider runs alone."""
 
     issuer: HttpUrl = Field(examples=["https://dev-tenant.example.com"])
-    """The issuer identifier (RFC 8414)."""
+    """The issuer identifier of the authorization server (RFC 8414)."""
     client_id: Text = Field(examples=["${env:CLIENT_ID}"])
     """The OAuth client that the kit acts as."""
     client_secret: Text | None = Field(default=None, examples=["${env:CLIENT_SECRET}"])
-    """Its secret, from the environment alone; a public client has none."""
+    """The client's secret, which must come from the environment; a public client has none."""
 
     @model_validator(mode="after")
     def _secret_from_environment(self, info: ValidationInfo) -> "Provider":
         if self.client_secret is not None and not is_resolved(info) and "${env:" not in self.client_secret:
-            raise fault(
+            raise problem(
                 "written in the file", 'take it from the environment: "${env:CLIENT_SECRET}"', at="client_secret"
             )
         return self

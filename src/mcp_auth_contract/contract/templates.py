@@ -1,28 +1,17 @@
-"""URI templates of resources (RFC 6570), as far as MCP servers use them."""
+"""URI templates of resources (RFC 6570), with text values, beside variables of the contract."""
 
 import re
 from collections.abc import Mapping
 from urllib.parse import quote
 
+import uritemplate
+
 __all__ = ["expand", "is_template", "matches", "template_variables"]
 
-# `${…}` is a variable of the contract, not of the template.
-_EXPRESSION = re.compile(r"(?<!\$)\{(?P<operator>[+#./;?&]?)(?P<variables>[A-Za-z0-9_.%,*:]+)\}")
-
-
 _RESERVED = ":/?#[]@!$&'()*+,;="
-
-# RFC 6570 appendix A: what comes first, what separates, and whether the variable's name is written.
-_FORMS = {
-    "": ("", ",", False),
-    "+": ("", ",", False),
-    "#": ("#", ",", False),
-    ".": (".", ".", False),
-    "/": ("/", "/", False),
-    ";": (";", ";", True),
-    "?": ("?", "&", True),
-    "&": ("&", "&", True),
-}
+_VARIABLE = r"[A-Za-z0-9_%]+(?:\.[A-Za-z0-9_%]+)*(?::[1-9][0-9]{0,3}|\*)?"
+# `${…}` is a variable of the contract, not of the template.
+_EXPRESSION = re.compile(rf"(?<!\$)\{{(?P<operator>[+#./;?&]?){_VARIABLE}(?:,{_VARIABLE})*\}}")
 
 
 def is_template(uri: str) -> bool:
@@ -32,37 +21,25 @@ def is_template(uri: str) -> bool:
 
 def template_variables(template: str) -> tuple[str, ...]:
     """Return the variables of a template in order, each once, without modifiers."""
-    names = (
-        re.split(r"[*:]", variable)[0]
-        for expression in _EXPRESSION.finditer(template)
-        for variable in expression["variables"].split(",")
-    )
-    return tuple(dict.fromkeys(name for name in names if name))
+    found = (name for one in _EXPRESSION.finditer(template) for name in uritemplate.variables(one[0]))
+    return tuple(dict.fromkeys(found))
 
 
 def expand(template: str, values: Mapping[str, str]) -> str:
-    """Return the URI that a template makes of text values (RFC 6570 section 3); one without a value is left out."""
+    """Return the URI that a template makes of text values (RFC 6570 section 3); one without a value is left out.
+
+    A variable of the contract that has no value yet stays as it is written.
+    """
+    pending = [text for text in values.values() if "${" in text]
 
     def filled(expression: re.Match[str]) -> str:
-        operator = expression["operator"]
-        first, separator, named = _FORMS[operator]
-        parts = []
-        for variable in expression["variables"].split(","):
-            name, _, length = variable.removesuffix("*").partition(":")
-            if name in values:
-                text = _encoded(values[name][: int(length) if length.isdecimal() else None], operator)
-                parts.append(f"{name}={text}" if named else text)
-        return first + separator.join(parts) if parts else ""
+        uri = uritemplate.expand(expression[0], dict(values))
+        for text in pending:
+            uri = uri.replace(quote(text, safe=""), text).replace(quote(text, safe=_RESERVED), text)
+        # uritemplate leaves a value of {+…} and {#…} alone as soon as anything in it is encoded.
+        return uri if pending else re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", quote(uri, safe=_RESERVED + "%"))
 
     return _EXPRESSION.sub(filled, template)
-
-
-def _encoded(text: str, operator: str) -> str:
-    if "${" in text:
-        return text  # a variable of the contract that has no value yet
-    if operator in ("+", "#"):
-        return re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", quote(text, safe=_RESERVED + "%"))
-    return quote(text, safe="")
 
 
 def matches(template: str, uri: str) -> bool:
@@ -78,7 +55,6 @@ def matches(template: str, uri: str) -> bool:
 
 
 def _pattern(expression: re.Match[str]) -> str:
-    variables = expression["variables"]
     match expression["operator"]:
         case "?":
             return r"(?:\?[^#]*)?"
@@ -89,4 +65,4 @@ def _pattern(expression: re.Match[str]) -> str:
         case "." | ";":
             return "[^/?#]*"
         case _:
-            return ".+" if "*" in variables else "[^/?#]+"
+            return ".+" if "*" in expression[0] else "[^/?#]+"

@@ -23,7 +23,7 @@ def render_checks(checks: Sequence[Check]) -> str:
     lines = [
         "# Checks",
         "",
-        "Generated from `scenarios/catalogue` by `python -m mcp_auth_contract.reports.rules`; do not edit.",
+        "Generated from `scenarios/catalogue` by `python -m tests.docs.generate`; do not edit.",
         "",
         f"{len(checks)} checks. `mcp-auth-contract explain CHECK` shows an example exchange for each.",
     ]
@@ -54,11 +54,3 @@ def _section(check: Check) -> list[str]:
         "",
         f"*Source:* {sources}",
     ]
-
-
-if __name__ == "__main__":
-    import sys
-
-    from mcp_auth_contract.catalogue import load_builtin
-
-    sys.stdout.write(render_checks(load_builtin()))

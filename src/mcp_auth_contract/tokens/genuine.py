@@ -17,7 +17,7 @@ from mcp_auth_contract.tokens.keys import (
     fresh_key,
     unb64url,
 )
-from mcp_auth_contract.tokens.spec import Absent, TokenProfile, TokenSpec, compact_json
+from mcp_auth_contract.tokens.spec import TokenProfile, TokenSpec, compact_json, unsigned
 
 __all__ = [
     "GenuineKey",
@@ -133,7 +133,7 @@ class GenuineSpec(TokenSpec):
     genuine: GenuineToken
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "header", MappingProxyType(dict(self.header)))
+        TokenSpec.__post_init__(self)
         object.__setattr__(self, "claims", MappingProxyType(_Claims(self.claims)))
 
     @property
@@ -195,7 +195,7 @@ def opaque_spec(token: str, profile: TokenProfile, now: float) -> GenuineSpec:
         header={},
         claims={},
         key=GenuineKey(None),
-        signature=Absent(),
+        signature=unsigned,
         form=token,
         genuine=nothing,
     )

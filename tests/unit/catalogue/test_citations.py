@@ -8,14 +8,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from mcp_auth_contract.checks.vocabulary import WORDS
 
 from mcp_auth_contract.catalogue import Check, load_builtin
+from mcp_auth_contract.checks.registry import CARRIERS, JUDGES, PROBES
 from mcp_auth_contract.citations import CITATIONS, Citation, read_citations
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError
-from mcp_auth_contract.judges import JUDGES
 from mcp_auth_contract.model import Level, Revision
-from mcp_auth_contract.probes.vocabulary import CARRIERS, PROBES, WORDS
 
 FILES = (
     "prm",

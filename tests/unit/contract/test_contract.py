@@ -1,4 +1,4 @@
-"""A faulty contract gets one line for each fault: file, key, what is wrong, repair."""
+"""What is wrong with a contract is told in one line for each problem: file, key, what is wrong, repair."""
 
 import json
 import re
@@ -34,7 +34,7 @@ scopes = ["invoices:read"]
 """
 VALUES = {"target.port": "8000", "target.url": "http://127.0.0.1:8000/mcp", "issuer.url": "http://127.0.0.1:9"}
 
-FAULTS = [
+PROBLEMS = [
     ("url =", "urll =", 'c.toml: target.urll: unknown key; did you mean "url"?'),
     (
         "http://127.0.0.1:8000/mcp",
@@ -163,15 +163,15 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "said"), FAULTS)
-def test_a_fault_is_told_in_one_line_with_its_repair(old: str, new: str, said: str) -> None:
+@pytest.mark.parametrize(("old", "new", "said"), PROBLEMS)
+def test_a_problem_is_told_in_one_line_with_its_repair(old: str, new: str, said: str) -> None:
     assert old in BASE
     with pytest.raises(ContractError) as refused:
         resolve(read_contract(BASE.replace(old, new, 1), SOURCE), VALUES, {})
     assert str(refused.value) == said
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_problems_are_told_at_once() -> None:
     text = BASE.replace("url =", "urll =").replace("subject =", "subjct =")
     with pytest.raises(ContractError) as refused:
         read_contract(text, SOURCE)

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.unit.contract.test_contract_faults import FAULTS
-from tests.unit.contract.test_contract_variables import FAULTS as FAULTS_OF_VARIABLES
+from tests.unit.contract.test_contract_problems import PROBLEMS
+from tests.unit.contract.test_contract_variables import PROBLEMS as PROBLEMS_OF_VARIABLES
 from tests.unit.contract.texts import read, resolved
 
 from mcp_auth_contract.contract import VARIABLES, contract_schema
@@ -31,8 +31,8 @@ def test_its_examples_make_one_contract_that_uses_every_table() -> None:
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_each_fault_it_shows_is_one_that_is_told(line: str) -> None:
-    assert line in {said for _, said in (*FAULTS, *FAULTS_OF_VARIABLES)}
+def test_each_problem_it_shows_is_one_that_is_told(line: str) -> None:
+    assert line in {said for _, said in (*PROBLEMS, *PROBLEMS_OF_VARIABLES)}
 
 
 def test_it_names_every_key_and_variable() -> None:

@@ -19,7 +19,7 @@ def env(value: str) -> str:
 
 FREE_PORT = MINIMAL.replace(":8000/mcp", ":0/mcp").replace('/mcp"', '/mcp"\nstart = ["x", "${target.port}"]', 1)
 
-FAULTS = [
+PROBLEMS = [
     (env("${isuer.url}"), 'target.env.A: unknown variable "${isuer.url}"; did you mean "${issuer.url}"?'),
     (env("${HOME}"), 'target.env.A: unknown variable "${HOME}"; did you mean "${env:HOME}"?'),
     (env("${}"), f'target.env.A: unknown variable "${{}}"; known are {", ".join(VARIABLES)} and env:NAME'),
@@ -55,8 +55,8 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "said"), FAULTS, ids=[said.partition(";")[0][:90] for _, said in FAULTS])
-def test_a_faulty_variable_is_told_in_one_line(text: str, said: str) -> None:
+@pytest.mark.parametrize(("text", "said"), PROBLEMS, ids=[said.partition(";")[0][:90] for _, said in PROBLEMS])
+def test_a_wrong_variable_is_told_in_one_line(text: str, said: str) -> None:
     with pytest.raises(ContractError) as refused:
         resolved(text)
     assert str(refused.value) == f"c.toml: {said}"
@@ -142,7 +142,7 @@ LEAKS = [
 
 @pytest.mark.parametrize("more", LEAKS)
 @pytest.mark.parametrize("secret", ["hunter2_secret", "hunter2\nsecret", "q7"])
-def test_no_fault_shows_a_value_of_the_environment(more: str, secret: str) -> None:
+def test_no_problem_shows_a_value_of_the_environment(more: str, secret: str) -> None:
     with pytest.raises(ContractError) as refused:
         resolved(with_more(more), {"SECRET": secret})
     assert secret not in str(refused.value)

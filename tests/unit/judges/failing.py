@@ -4,10 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tests.unit.judges import handle_literals as handles
-from tests.unit.judges import isolation_literals as isolation
-from tests.unit.judges.identity_literals import FAILING_IDENTITY
-from tests.unit.judges.leak_literals import FAILING_RUNS
+from tests.unit.checks.handles import handle_literals as handles
+from tests.unit.checks.identity.identity_literals import FAILING_IDENTITY
+from tests.unit.checks.isolation import isolation_literals as isolation
+from tests.unit.checks.leaks.leak_literals import FAILING_RUNS
+from tests.unit.checks.scopes.scope_literals import FAILING_SCOPES
+from tests.unit.checks.sessions.session_literals import FAILING_SESSIONS
+from tests.unit.checks.time_and_keys.timeline_literals import leeway, timeline
+from tests.unit.checks.tool_challenges.tool_literals import FAILING_IN_RESULTS
 from tests.unit.judges.literals import (
     ENDPOINT,
     GONE,
@@ -35,24 +39,15 @@ from tests.unit.judges.literals import (
     server_with,
     servers,
 )
-from tests.unit.judges.scope_literals import FAILING_SCOPES
-from tests.unit.judges.session_literals import FAILING_SESSIONS
-from tests.unit.judges.timeline_literals import leeway, timeline
-from tests.unit.judges.tool_literals import FAILING_IN_RESULTS
 
-from mcp_auth_contract.judges import Facts
+from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
+from mcp_auth_contract.checks.discovery.observation import Location
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
+from mcp_auth_contract.checks.time_and_keys.observation import TimelineObserved
+from mcp_auth_contract.checks.tokens.observation import Heard
+from mcp_auth_contract.checks.transport.observation import ParityObserved
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.observations import (
-    Accepted,
-    Attempt,
-    Heard,
-    Location,
-    ParityObserved,
-    Refusal,
-    Refused,
-    SessionEndObserved,
-    TimelineObserved,
-)
 
 __all__ = ["FAILING"]
 
@@ -125,10 +120,9 @@ _OVER_TIME: Mapping[str, tuple[Any, Facts]] = {
 }
 
 _AT_DOORS: Mapping[str, tuple[Any, Facts]] = {
-    "door_closed": (door(answer(200, stream=True), expects_reply=False), _HERE),
+    "endpoint_closed": (door(answer(200, stream=True), expects_reply=False), _HERE),
     "session_survives": (
         SessionEndObserved(
-            session=True,
             ended=answer(204),
             after=Attempt("in the session", "call", answer(404), Refused(Refusal.NOT_SERVED)),
         ),
@@ -266,8 +260,8 @@ _BETWEEN_USERS: Mapping[str, tuple[Any, Facts]] = {
     "request_state_of_one_principal": (handles.state(other=isolation.OWN), _HERE),
     "foreign_like_missing": (isolation.missing(absent=answer(500)), _HERE),
     "foreign_write_denied": (isolation.write(foreign=isolation.OWN), _HERE),
-    "key_bound": (isolation.write(borrowed=isolation.OWN), _HERE),
-    "one_write_per_key": (isolation.write(after=result(amount=2), again=result(amount=2)), _HERE),
+    "key_bound": (isolation.repeated(borrowed=isolation.OWN), _HERE),
+    "one_write_per_key": (isolation.repeated(after=result(amount=2), again=result(amount=2)), _HERE),
     "owner_undisturbed": (isolation.record(again=isolation.NOTHING), _HERE),
     "reader_audited": (isolation.audit(), _HERE),
     "reader_served": (isolation.record(), _HERE),

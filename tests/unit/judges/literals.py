@@ -4,23 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_auth_contract.judges import JUDGES, Facts
+from mcp_auth_contract.answers import Answer, Attempt, TransportFailure, read
+from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServer, AuthorizationServersObserved
+from mcp_auth_contract.checks.discovery.observation import Document, Location, ResourceMetadataObserved
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.registry import JUDGES
+from mcp_auth_contract.checks.tokens.observation import CallObserved, TokenShown
+from mcp_auth_contract.checks.transport.observation import EndpointObserved, PreflightObserved
 from mcp_auth_contract.model import Revision, Verdict
-from mcp_auth_contract.observations import (
-    Answer,
-    Attempt,
-    AuthorizationServer,
-    AuthorizationServersObserved,
-    CallObserved,
-    Document,
-    DoorObserved,
-    Location,
-    PreflightObserved,
-    ResourceMetadataObserved,
-    TokenShown,
-    Trouble,
-    read,
-)
 
 ENDPOINT = "https://mcp.example.com/mcp"
 PATH_URL = "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
@@ -68,7 +59,7 @@ def answer(
     status: int | None = 200,
     *challenges: str,
     body: Mapping[str, Any] | None = None,
-    trouble: Trouble | None = None,
+    trouble: TransportFailure | None = None,
     headers: tuple[tuple[str, str], ...] = (),
     stream: bool = False,
     reply: bool = True,
@@ -81,7 +72,7 @@ def answer(
         "POST",
         ENDPOINT,
         status=status,
-        trouble=trouble or (Trouble.TIMEOUT if status is None else None),
+        trouble=trouble or (TransportFailure.TIMEOUT if status is None else None),
         headers=(*headers, *media, *lines),
         text=json.dumps(body) if body else "",
         messages=(body,) if body else (),
@@ -129,9 +120,9 @@ def call(*answers: Answer, operation: str = "get_invoice", offered: str = "", ch
     return CallObserved(operation, attempts, token, offered)
 
 
-def door(each: Answer, name: str = "get_stream", *, expects_reply: bool = True) -> DoorObserved:
+def door(each: Answer, name: str = "get_stream", *, expects_reply: bool = True) -> EndpointObserved:
     """One door and its answer."""
-    return DoorObserved(name, each, read(each, expects_reply=expects_reply))
+    return EndpointObserved(name, each, read(each, expects_reply=expects_reply))
 
 
 def preflight(status: int | None, challenged: Answer, *headers: tuple[str, str], **rest: Any) -> PreflightObserved:
@@ -155,7 +146,7 @@ def document(
 ) -> Document:
     """One fetched document."""
     headers = (("content-type", media),) if media else ()
-    trouble = Trouble.TIMEOUT if status is None else None
+    trouble = TransportFailure.TIMEOUT if status is None else None
     fetched = Answer("x2", "GET", url, status=status, trouble=trouble, headers=headers)
     return Document(where, url, fetched, value, faults)
 

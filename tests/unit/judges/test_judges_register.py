@@ -3,11 +3,15 @@
 from dataclasses import replace
 
 import pytest
-from tests.unit.judges import handle_literals as handles
-from tests.unit.judges import isolation_literals as isolation
+from tests.unit.checks.handles import handle_literals as handles
+from tests.unit.checks.identity.identity_literals import SOUND_IDENTITY, SOUND_LISTS
+from tests.unit.checks.isolation import isolation_literals as isolation
+from tests.unit.checks.leaks.leak_literals import SOUND_RUN, SOUND_UPSTREAM
+from tests.unit.checks.scopes.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
+from tests.unit.checks.sessions.session_literals import SOUND_SESSIONS
+from tests.unit.checks.time_and_keys.timeline_literals import introspected, leeway
+from tests.unit.checks.tool_challenges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 from tests.unit.judges.failing import FAILING
-from tests.unit.judges.identity_literals import SOUND_IDENTITY, SOUND_LISTS
-from tests.unit.judges.leak_literals import SOUND_RUN, SOUND_UPSTREAM
 from tests.unit.judges.literals import (
     ORIGIN,
     POINTER,
@@ -24,47 +28,34 @@ from tests.unit.judges.literals import (
     server,
     servers,
 )
-from tests.unit.judges.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
-from tests.unit.judges.session_literals import SOUND_SESSIONS
-from tests.unit.judges.timeline_literals import introspected, leeway
-from tests.unit.judges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 
-from mcp_auth_contract.judges import JUDGES
-from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
-from mcp_auth_contract.observations import (
-    Accepted,
-    Attempt,
-    AuditObserved,
-    AuthorizationServersObserved,
-    BypassObserved,
-    CallObserved,
-    CursorObserved,
-    DoorObserved,
-    ExchangesObserved,
+from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
+from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServersObserved
+from mcp_auth_contract.checks.discovery.observation import ResourceMetadataObserved
+from mcp_auth_contract.checks.handles.observation import (
     HandleObserved,
-    Heard,
-    IdentityObserved,
-    LeewayObserved,
-    ListingsObserved,
-    MissingObserved,
     OwnStateObserved,
-    ParityObserved,
-    PreflightObserved,
-    RecordObserved,
-    Refusal,
-    Refused,
     RequestStateObserved,
-    ResourceMetadataObserved,
-    RoundsObserved,
-    SessionEndObserved,
-    SurfaceObserved,
     TaskObserved,
-    TimelineObserved,
-    ToolPointersObserved,
-    ToolSchemesObserved,
-    UpstreamObserved,
+)
+from mcp_auth_contract.checks.identity.observation import IdentityObserved, ListingsObserved
+from mcp_auth_contract.checks.isolation.observation import (
+    AuditObserved,
+    CursorObserved,
+    MissingObserved,
+    RecordObserved,
+    RepeatedWriteObserved,
     WriteObserved,
 )
+from mcp_auth_contract.checks.leaks.observation import ExchangesObserved, UpstreamObserved
+from mcp_auth_contract.checks.registry import JUDGES
+from mcp_auth_contract.checks.scopes.observation import BypassObserved, RoundsObserved, SurfaceObserved
+from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
+from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, TimelineObserved
+from mcp_auth_contract.checks.tokens.observation import CallObserved, Heard
+from mcp_auth_contract.checks.tool_challenges.observation import ToolPointersObserved, ToolSchemesObserved
+from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
 
 BEARER = f'Bearer error="invalid_token", scope="invoices:read", {POINTER}'
 WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'
@@ -96,9 +87,9 @@ SOUND = {
     SurfaceObserved: SOUND_SURFACE,
     BypassObserved: SOUND_BYPASS,
     CallObserved: call(UNAUTHORIZED, UNAUTHORIZED),
-    DoorObserved: door(UNAUTHORIZED),
+    EndpointObserved: door(UNAUTHORIZED),
     SessionEndObserved: SessionEndObserved(
-        session=True, ended=UNAUTHORIZED, after=Attempt("in the session", "call", result(), Accepted())
+        ended=UNAUTHORIZED, after=Attempt("in the session", "call", result(), Accepted())
     ),
     ParityObserved: ParityObserved(
         (
@@ -127,6 +118,7 @@ SOUND = {
     ToolSchemesObserved: SOUND_SCHEMES,
     RecordObserved: isolation.record(),
     WriteObserved: isolation.write(),
+    RepeatedWriteObserved: isolation.repeated(),
     CursorObserved: isolation.cursor(),
     MissingObserved: isolation.missing(),
     HandleObserved: handles.handle(),

@@ -49,7 +49,7 @@ def test_the_whole_catalogue_runs_on_the_first_revision_and_the_core_on_the_othe
 def test_what_only_an_older_revision_knows_runs_there() -> None:
     plan = planned()
     assert {case.revision for case in named(plan, "challenge-get-stream-gated")} == {Revision.R2025_11_25}
-    assert named(plan, "challenge-batch-gated")[0].settled is not None
+    assert named(plan, "challenge-batch-gated")[0].inapplicable is not None
 
 
 def test_every_revision_runs_everything_everywhere() -> None:
@@ -78,13 +78,13 @@ def test_without_writes_a_tool_that_writes_is_not_called() -> None:
     silent = read_contract(text_of(SAMPLE).replace("writes = true", "writes = false"), Path("c.toml"))
     cases = [case for case in planned(silent).cases if "[update_invoice" in case.id]
     assert cases
-    assert all(case.settled for case in cases)
+    assert all(case.inapplicable for case in cases)
 
 
 def test_claims_that_are_not_required_make_their_checks_not_applicable() -> None:
     loose = read_contract(text_of(SAMPLE).replace('required = ["sub", "tenant_id"]', "required = []"), Path("c.toml"))
-    assert named(planned(loose), "token-tenant-missing-refused")[0].settled is not None
-    assert named(planned(loose), "token-subject-missing-refused")[0].settled is not None
+    assert named(planned(loose), "token-tenant-missing-refused")[0].inapplicable is not None
+    assert named(planned(loose), "token-subject-missing-refused")[0].inapplicable is not None
 
 
 def test_a_call_is_not_its_own_control() -> None:
@@ -112,8 +112,8 @@ def test_an_anonymous_plan_asks_nothing_that_needs_a_token() -> None:
     for case in plan.cases:
         assert case.base is None
         assert case.question is not None
-        assert case.question.token == "none"
-        assert case.question.principal is None
+        assert getattr(case.question, "token", "none") == "none"
+        assert case.principal is None
 
 
 @pytest.mark.slow
@@ -153,7 +153,7 @@ def test_without_a_hierarchy_nothing_is_implied_and_a_word_says_so() -> None:
     lines = [line for line in text_of(SAMPLE).splitlines() if not line.startswith("implies")]
     flat = read_contract("\n".join(lines), Path("c.toml"))
     (case,) = named(planned(flat, "scope-implied-accepted"), "scope-implied-accepted")
-    assert "policy.implies" in (case.settled or "")
+    assert "policy.implies" in (case.inapplicable or "")
 
 
 def test_more_scopes_than_needed_and_none_of_those_needed() -> None:

@@ -246,11 +246,11 @@ def test_a_variant_that_makes_no_difference_is_told_apart_from_an_unknown_one() 
     base = good(how=profile("https://mcp.example.com"))
     with pytest.raises(UsageError, match="no difference"):
         mint_case(base, "audience_lookalike", "sibling_path")
-    with pytest.raises(UsageError, match="did you mean 'sibling_path'"):
+    with pytest.raises(UsageError, match='did you mean "sibling_path"'):
         mint_case(base, "audience_lookalike", "sibling_pat")
     with pytest.raises(UsageError, match="no variants"):
         mint_case(base, "expired", "x")
-    with pytest.raises(UsageError, match="did you mean 'expired'"):
+    with pytest.raises(UsageError, match='did you mean "expired"'):
         mint_case(base, "expird")
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.hostile.servers import Asked, hostile
 
-from mcp_auth_contract.observations import Answer
+from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.wire import HttpDoor, Redactor, Request
 from mcp_auth_contract.wire.body import Body
 from mcp_auth_contract.wire.messages import messages_in, reply_among

@@ -1,0 +1,22 @@
+"""JSON Pointers (RFC 6901) into what a server answered."""
+
+from jsonpointer import EndOfList, JsonPointer, JsonPointerException
+
+__all__ = ["is_pointer", "pointed_at"]
+
+
+def is_pointer(text: str) -> bool:
+    """Whether a text is a JSON Pointer to something below the root."""
+    try:
+        return bool(JsonPointer(text).parts)
+    except JsonPointerException:
+        return False
+
+
+def pointed_at(document: object, pointer: str) -> object | None:
+    """Return what a JSON Pointer leads to in a JSON document; None where it leads nowhere or is none."""
+    try:
+        found: object = JsonPointer(pointer).resolve(document, None)
+    except JsonPointerException:
+        return None
+    return None if isinstance(found, EndOfList) else found

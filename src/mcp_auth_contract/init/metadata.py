@@ -1,0 +1,73 @@
+"""What a server's metadata says to somebody who has no contract of it (RFC 9728, RFC 8414)."""
+
+from dataclasses import dataclass
+
+from mcp_auth_contract.answers import JsonObject
+from mcp_auth_contract.checks.authorization_servers.probe import ask_authorization_servers
+from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.discovery.probe import ask_resource_metadata
+from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.scopes.observation import challenge_scopes
+from mcp_auth_contract.contract import Operation
+from mcp_auth_contract.execution.plan_run import EVERY_REVISION
+from mcp_auth_contract.init.draft import scopes_in
+from mcp_auth_contract.init.inspection import MOST_SCOPES
+from mcp_auth_contract.model import OperationKind, Revision
+from mcp_auth_contract.wire import Conversation
+
+__all__ = ["Metadata", "discover"]
+
+_MOST_ISSUERS = 5
+_LONGEST_RESOURCE = 500
+_ABOUT_SIGN_IN = frozenset({"address", "email", "offline_access", "openid", "phone", "profile"})
+"""Scopes of an authorization server's own (OpenID Connect Core, sections 5.4 and 11), which guard no tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What discovery shows: the resource's name for itself, its authorization servers, scopes and their source.
+
+    `refused` is whether a request without a token got 401.
+    """
+
+    resource: str | None
+    issuers: tuple[str, ...]
+    scopes: tuple[str, ...]
+    scopes_from: str
+    refused: bool
+
+
+async def discover(conversation: Conversation, revisions: tuple[Revision, ...]) -> Metadata:
+    """Read the metadata of an endpoint; scopes come from it, its challenge, or its authorization servers."""
+    listing = Operation(OperationKind.TOOL, "tools/list")
+    context = Context(conversation, conversation.endpoint, revisions or EVERY_REVISION, control=listing)
+    observed = await ask_resource_metadata(Question(probe="resource_metadata"), context)
+    value: JsonObject = observed.best.value or {} if observed.best is not None else {}
+    resource, named = value.get("resource"), value.get("authorization_servers")
+    issuers = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
+    scopes, scopes_from = scopes_in(value.get("scopes_supported")), "scopes_supported of its metadata names"
+    if not scopes and observed.challenge is not None:
+        scopes, scopes_from = tuple(sorted(challenge_scopes(observed.challenge) or ())), "its challenge names"
+    if not scopes and issuers:
+        scopes, scopes_from = await _offered(context), "its authorization server offers"
+    return Metadata(
+        resource if isinstance(resource, str) and _is_audience(resource) else None,
+        tuple(issuers[:_MOST_ISSUERS]),
+        scopes[:MOST_SCOPES],
+        scopes_from if scopes else "",
+        observed.challenge is not None,
+    )
+
+
+async def _offered(context: Context) -> tuple[str, ...]:
+    """Return the scopes in the metadata of the authorization servers, but those that are about signing in."""
+    servers = (await ask_authorization_servers(Question(probe="authorization_servers"), context)).servers
+    listed = [one.best.value.get("scopes_supported") for one in servers if one.best and one.best.value]
+    every = (scope for scopes in listed for scope in scopes_in(scopes) if scope not in _ABOUT_SIGN_IN)
+    return scopes_in(tuple(every))
+
+
+def _is_audience(resource: str) -> bool:
+    """Whether a contract takes it for `target.resource` (RFC 8707 section 2)."""
+    absolute = ":" in resource and resource.isascii() and resource.isprintable()
+    return absolute and len(resource) <= _LONGEST_RESOURCE and not set(resource) & {" ", "#", "$"}

@@ -1,0 +1,212 @@
+"""A draft as the text of a contract: commented, valid, and with a mark at everything that somebody has to answer."""
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import tomlkit
+
+from mcp_auth_contract import __version__
+from mcp_auth_contract.init.draft import Draft
+from mcp_auth_contract.init.inspection import KIT, ServerSettings
+from mcp_auth_contract.init.render_operations import operation_sections
+from mcp_auth_contract.init.toml import MARK, Section, shown
+from mcp_auth_contract.oauth.metadata import Difference, difference
+
+__all__ = ["how_to_see_more", "provisional", "questions_in", "render"]
+
+_KIT_ENV = {"ISSUER": "${issuer.url}", "JWKS_URI": "${issuer.jwks_uri}", "RESOURCE": "${target.resource}"}
+
+
+def render(draft: Draft) -> str:
+    """Return the contract's text. A line that begins with `# ? ` is a question to its author."""
+    first = (_head(draft), _target(draft), _issuer(draft), _claims(draft), _policy(draft), *_principals(draft))
+    sections = (str(section).strip() for section in (*first, *operation_sections(draft)))
+    return "\n\n".join(sections) + "\n"
+
+
+def questions_in(text: str) -> int:
+    """Return how many questions a drafted text asks."""
+    return sum(line.startswith(MARK) for line in text.splitlines())
+
+
+def provisional(settings: ServerSettings) -> str:
+    """Return the least contract of a server, by which it can be reached and a token be minted for it."""
+    contract = {
+        "target": {**_place(settings), "authorized": True},
+        "issuer": _issuer_keys(settings),
+        "principals": {"alice": {"subject": "alice", "tenant": "t1"}},
+        "tools": [{"name": "tools/list"}],
+    }
+    return tomlkit.dumps(contract)
+
+
+def _head(draft: Draft) -> Section:
+    head, seen = Section(), draft.seen
+    called = f"{shown(seen.name)} {shown(seen.version or '', 30)}".rstrip() if seen.name else "an MCP server"
+    head.remark(f"The authentication contract of {called}, drafted by `mcp-auth-contract init` {__version__}.")
+    head.remark(
+        'What the server shows of itself is filled in. What only you can know is a question, marked "# ?": answer it, '
+        "then remove the mark. `mcp-auth-contract plan` shows what a run would ask, and sends nothing."
+    )
+    words = {kind: "resource templates" if kind == "templates" else kind for kind in seen.lists}
+    if listed := [words[kind] for kind, one in seen.lists.items() if one.open]:
+        head.remark(f"Listed without a token: {', '.join(listed)}.")
+    if listed := [words[kind] for kind, one in seen.lists.items() if one.entries and not one.open]:
+        giver = KIT if seen.token_from == KIT else f"${seen.token_from}"
+        head.remark(f"Listed with a token of {giver}: {', '.join(listed)}.")
+    if seen.token_said:
+        head.remark(f"The token was refused: {shown(seen.token_said)}.")
+    if seen.closed:
+        said = shown(seen.lists[seen.closed[0]].said)
+        closed = ", ".join(words[kind] for kind in seen.closed)
+        head.remark(f"Not shown to `init`: {closed} ({said}). {how_to_see_more(draft)}")
+    if draft.left_out:
+        head.remark(f"Left out: {'; '.join(draft.left_out)}.")
+    return head
+
+
+def how_to_see_more(draft: Draft) -> str:
+    """Say by what options another `init` would see the lists that this one did not."""
+    if draft.seen.token_from == KIT:
+        return "See that the server trusts the issuer that --env names, then draft again into another file."
+    genuine = "`init --token-env NAME` with an access token of the server in the environment variable NAME"
+    if draft.seen.settings.started_by_kit:
+        options = " ".join(f"--env '{name}={variable}'" for name, variable in _KIT_ENV.items())
+        return (
+            "To see more, draft again into another file with --env, once for each setting by which the server learns "
+            f"whom to trust, as in {options}; or with {genuine}."
+        )
+    return (
+        f"To see more, draft again into another file with {genuine}; or let the server trust the issuer that "
+        "`mcp-auth-contract serve` runs, and take the token from `mcp-auth-contract mint`."
+    )
+
+
+def _place(settings: ServerSettings) -> dict[str, object]:
+    keys = {"app": settings.app, "url": settings.url, "start": list(settings.start), "env": dict(settings.env)}
+    return {name: given for name, given in keys.items() if given}
+
+
+def _target(draft: Draft) -> Section:
+    section, seen, settings = Section("target"), draft.seen, draft.seen.settings
+    for name, given in _place(settings).items():
+        section.set(name, given, variables=True)
+    if settings.started_by_kit and not settings.env:
+        example = Section()
+        example.set("env", _KIT_ENV, variables=True)
+        section.ask("by which environment variables does the server learn whom to trust?", example)
+    if draft.authorized is not None:
+        if not draft.authorized:
+            section.ask(
+                "may you test this server? It is not on this machine, and a run sends it many faulty requests. "
+                "If you may, write true."
+            )
+        section.set("authorized", draft.authorized)
+    _resource(section, draft)
+    if seen.revisions:
+        section.remark("As the server negotiates them; the first one is tested fully.")
+        section.set("revisions", list(map(str, seen.revisions)))
+    return section
+
+
+def _resource(section: Section, draft: Draft) -> None:
+    """Write the audience, where the metadata calls the server otherwise than its URL does."""
+    seen = draft.seen
+    if seen.resource is None or difference(seen.endpoint, seen.resource) is Difference.NONE:
+        return
+    section.ask(
+        "is this the audience that tokens must carry? The server's metadata names it, and it is not the URL. If it is "
+        "not, remove the line, and a run will tell what is wrong with the metadata."
+    )
+    written, port = seen.resource.replace("${", "$${"), urlsplit(seen.endpoint).port
+    if port is not None and seen.settings.url is not None and ":0/" in f"{seen.settings.url}/":
+        written = written.replace(f":{port}", ":${target.port}")
+    section.set("resource", written, variables=True)
+
+
+def _issuer_keys(settings: ServerSettings) -> dict[str, object]:
+    opaque, tls = settings.tells("issuer.introspection_uri}"), settings.tells("issuer.ca_file}")
+    return ({"tokens": "opaque"} if opaque else {}) | ({"tls": True} if tls else {})
+
+
+def _issuer(draft: Draft) -> Section:
+    section, seen, shape = Section("issuer"), draft.seen, draft.seen.shape
+    section.remark("The kit's own authorization server, which the server has to trust for the time of a run.")
+    if seen.issuers and not seen.settings.tells("issuer."):
+        section.remark(f"Now it trusts: {', '.join(shown(issuer, 80) for issuer in seen.issuers[:5])}.")
+    if not seen.settings.started_by_kit:
+        section.ask(
+            "can the server be told to trust it? Then fix the port, run `mcp-auth-contract serve`, and configure the "
+            "server with what that prints. Else run with `--token-env NAME` and a genuine token.",
+            {"port": 9000},
+        )
+    for name, given in _issuer_keys(seen.settings).items():
+        section.set(name, given)
+    if shape is not None and shape.opaque:
+        section.remark("As your token is.")
+        section.set("tokens", "opaque")
+    elif shape is not None and shape.algorithm is not None:
+        section.remark("As your token is signed.")
+        section.set("algorithms", [shape.algorithm])
+    return section
+
+
+def _claims(draft: Draft) -> Section:
+    section, shape = Section("claims"), draft.seen.shape
+    if shape is not None:
+        for name in ("scope", "client", "tenant", "typ"):
+            if (given := getattr(shape, name)) is not None:
+                section.set(name, given)
+        if shape.scope_list:
+            section.set("scope_format", "list")
+    section.ask(
+        "which claims must every token carry, besides iss, aud and exp? Their absence is tested then.",
+        {"required": ["sub", "tenant_id"]},
+    )
+    return section
+
+
+def _policy(draft: Draft) -> Section:
+    section, seen = Section("policy"), draft.seen
+    if seen.public:
+        section.remark("Answered without a token. Remove what should not be, and a run will tell.")
+        section.set("public", seen.public)
+    if seen.challenge == "tool":
+        section.ask('does it refuse by HTTP status elsewhere? Then write "either".')
+        section.set("challenge", "tool")
+    elif seen.challenge is not None:
+        section.remark("As a call without a token was refused.")
+        section.set("challenge", seen.challenge)
+    else:
+        section.ask(
+            'how is a call refused: by HTTP status ("http"), by a result with a challenge ("tool"), or "either"?',
+            {"challenge": "http"},
+        )
+    section.ask("how many seconds of clock skew does it allow at exp and nbf?", {"leeway": 60})
+    nameable = [scope for scope in draft.scopes if "${" not in scope]  # a key holds no variable
+    if len(nameable) > 1:
+        section.ask("does one scope contain another?", {"implies": {nameable[1]: [nameable[0]]}})
+    section.ask("may a run call the tools that write?", {"writes": True})
+    return section
+
+
+def _principals(draft: Draft) -> Iterator[Section]:
+    about = Section()
+    if not all(one.answered for one in draft.principals):
+        about.ask(
+            "whom does the server know? Write subjects that it has data for, and the tenant claim if it has tenants. "
+            "Two who must not see each other's data are the least that isolation can be tested with."
+        )
+    if draft.scopes:
+        about.remark(f"The scopes are those that {draft.seen.scopes_from or 'the tools need'}.")
+    else:
+        about.ask("which scopes may they be given at most?", {"scopes": ["records:read"]})
+    yield about
+    for one in draft.principals:
+        section = Section("principals", one.name)
+        section.set("subject", one.subject, variables=True)
+        if one.tenant is not None:
+            section.set("tenant", one.tenant, variables=True)
+        if draft.scopes:
+            section.set("scopes", draft.scopes)
+        yield section

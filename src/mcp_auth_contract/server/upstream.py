@@ -1,0 +1,92 @@
+"""The service behind the tools: a stub of the kit that answers anything, and remembers which tokens reached it."""
+
+import json
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+from mcp_auth_contract.asgi import serve_in_thread
+from mcp_auth_contract.checks.leaks.observation import Passed
+from mcp_auth_contract.wire import Redactor
+
+__all__ = ["Upstream"]
+
+_Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+_Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_BODY_CAP = 1_000_000
+_MOST_REMEMBERED = 1000
+_ANSWER = json.dumps({"ok": True}).encode()
+
+
+class Upstream:
+    """A server on loopback, for as long as the block lasts. It remembers requests without any token's text.
+
+    `redactor` knows the run's tokens; a run that did not make the stub itself puts its own there.
+    """
+
+    def __init__(self, redactor: Redactor | None = None) -> None:
+        self.redactor = redactor or Redactor()
+        self._passed: list[Passed] = []
+        self._lock = threading.Lock()
+        self._stack = ExitStack()
+        self._url = ""
+
+    @property
+    def url(self) -> str:
+        """Its base URL, without a slash at its end."""
+        return self._url
+
+    @property
+    def passed(self) -> Sequence[Passed]:
+        """The requests that reached it so far, in order."""
+        with self._lock:
+            return tuple(self._passed)
+
+    def __enter__(self) -> Self:
+        self._url = self._stack.enter_context(serve_in_thread(self, lifespan="off")).url
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    async def __call__(self, scope: Mapping[str, Any], receive: _Receive, send: _Send) -> None:
+        """Answer one ASGI scope."""
+        if scope["type"] != "http":
+            return
+        self._remember(scope, await _body(receive))
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": _ANSWER})
+
+    def _remember(self, scope: Mapping[str, Any], body: str) -> None:
+        raw_path = scope.get("raw_path") or str(scope["path"]).encode()
+        path, query = raw_path.decode("latin-1"), scope["query_string"].decode("latin-1")
+        places = [
+            *((f"{name.decode('latin-1')} header", value.decode("latin-1")) for name, value in scope["headers"]),
+            ("query", query),
+            ("path", path),
+            ("body", body),
+        ]
+        tokens = tuple((place, label) for place, text in places for label in self._labels(text))
+        request = f"{scope['method']} {self.redactor.redact(path)}"
+        with self._lock:
+            if len(self._passed) < _MOST_REMEMBERED:
+                self._passed.append(Passed(request, tokens))
+
+    def _labels(self, text: str) -> Iterable[str]:
+        return sorted(self.redactor.labels_in(text))
+
+
+async def _body(receive: _Receive) -> str:
+    parts = bytearray()
+    while True:
+        message = await receive()
+        if len(parts) < _BODY_CAP:
+            parts += message.get("body", b"")
+        if not message.get("more_body"):
+            return parts.decode("utf-8", "replace")

@@ -1,0 +1,78 @@
+"""What the documentation takes from the code; `python -m tests.docs.generate` writes it."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from mcp_auth_contract.catalogue import load_builtin
+from mcp_auth_contract.contract import VARIABLES, contract_schema, models
+from mcp_auth_contract.reports.json_v1 import report_schema
+from mcp_auth_contract.reports.rules import render_checks
+
+DOCS = Path(__file__).parents[2] / "docs"
+_MARKED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
+_Schema = Mapping[str, Any]
+
+
+def contract_reference() -> str:
+    """Return docs/contract.md with its tables as the models have them; what stands between them is kept."""
+    tables = json.loads(contract_schema())["$defs"]
+
+    def generated(marked: re.Match[str]) -> str:
+        lines = _variables() if marked[2] == "variables" else _keys(marked[2], tables)
+        return marked[1] + "".join(f"| {' | '.join(line)} |\n" for line in lines) + marked[3]
+
+    return _MARKED.sub(generated, (DOCS / "contract.md").read_text("utf-8"))
+
+
+def _variables() -> list[tuple[str, ...]]:
+    rows = [(f"`${{{name}}}`", meaning) for name, meaning in VARIABLES.items()]
+    return [("variable", "value"), ("---", "---"), *rows, ("`${env:NAME}`", "the environment variable NAME")]
+
+
+def _keys(table: str, tables: _Schema) -> list[tuple[str, ...]]:
+    """Return a row for each key: the required ones first, then in the order of the model."""
+    schema, rows = tables[table], [("key", "type", "default", "meaning"), ("---",) * 4]
+    required = schema.get("required", ())
+    for name in sorted(getattr(models, table).model_fields, key=lambda name: name not in required):
+        key = schema["properties"][name]
+        meaning = key["description"].replace("|", "\\|")
+        default = "" if "when omitted" in meaning.lower() else f"`{json.dumps(key.get('default'))}`"
+        row = (f"`{name}`", _type(key, tables), "required" if name in required else default, meaning)
+        rows.append(tuple("" if cell == "`null`" else cell for cell in row))
+    return rows
+
+
+def _type(key: _Schema, tables: _Schema, ending: str = "") -> str:
+    """Say in the words of TOML what a key takes; `ending` makes plurals."""
+    if "$ref" in key:
+        return _type(tables[key["$ref"].rpartition("/")[2]], tables, ending)
+    if "anyOf" in key:
+        return " or ".join(_type(one, tables, ending) for one in key["anyOf"] if one.get("type") != "null")
+    words = key.get("enum", [key["const"]] if "const" in key else [])
+    if words:
+        *others, last = (f'`"{word}"`' for word in words)
+        return f"{', '.join(others)} or {last}" if others else last
+    match key["type"]:
+        case "array":
+            return f"array{ending} of {_type(key['items'], tables, 's')}"
+        case "object":
+            members = key.get("additionalProperties") or {}
+            return f"table{ending} of {_type(members, tables, 's')}" if "type" in members else f"table{ending}"
+        case plain:
+            return f"{plain}{ending}"
+
+
+GENERATED: Mapping[str, Callable[[], str]] = {
+    "checks.md": lambda: render_checks(load_builtin()),
+    "contract.md": contract_reference,
+    "contract.schema.json": contract_schema,
+    "report-v1.schema.json": report_schema,
+}
+"""The generated files of docs/."""
+
+if __name__ == "__main__":
+    for file, generate in GENERATED.items():
+        (DOCS / file).write_text(generate(), "utf-8")
