@@ -12,8 +12,6 @@ from pathlib import Path
 import typer
 
 from mcp_auth_contract.cli.finding import DEFAULT_NAME
-from mcp_auth_contract.cli.outputs import Outputs, demand_writable
-from mcp_auth_contract.cli.interview import interview
 from mcp_auth_contract.cli.outputs import demand_writable_file
 from mcp_auth_contract.cli.running import demand_http, given_token_of, interruptible, shown_progress
 from mcp_auth_contract.contract import read_contract

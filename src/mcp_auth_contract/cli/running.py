@@ -25,10 +25,7 @@ from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution import Given, Options, Progress, Shard, probe_url, run_contract
 from mcp_auth_contract.model import Fail, Level, Outcome
 from mcp_auth_contract.plan import Case, Selection
-from mcp_auth_contract.reports.model import Report, Waiver
-from mcp_auth_contract.waivers import DEFAULT_NAME, draft_waivers, load_waivers
 from mcp_auth_contract.reports.model import Report
-from mcp_auth_contract.runner import Shard
 from mcp_auth_contract.waivers import draft_waivers, find_waivers
 
 __all__ = [
