@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 
-from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable
+from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable, Pass
 from mcp_auth_contract.reports.groups import many
-from mcp_auth_contract.reports.model import Gate, Result
+from mcp_auth_contract.reports.model import ControlSeen, Gate, Result
 
-__all__ = ["decide"]
+__all__ = ["decide", "unproved"]
 
 
 def decide(
     results: Sequence[Result],
+    controls: Sequence[ControlSeen] = (),
     *,
     fail_on: Level = Level.MUST,
     interrupted: bool = False,
@@ -20,7 +21,9 @@ def decide(
 
     Exit codes: 0 open · 1 a check failed, or a waiver is no longer true · 3 something that had to be observed could
     not be · 4 a kit error. 4 wins over 1, and 1 over 3. `fail_on` SHOULD shuts the gate for recommendations as well.
-    A failure that is waived does not shut it; each sentence in `stale`, about a waiver, does.
+    A failure that is waived does not shut it; each sentence in `stale`, about a waiver, does. Where nothing else shuts
+    it, something must have been seen: a case that passed or failed, at whatever level, and, where control calls were
+    made, one that was accepted.
     """
     binding = (Level.MUST,) if fail_on is Level.MUST else (Level.MUST, Level.SHOULD)
     levels = " or ".join(binding)
@@ -28,7 +31,6 @@ def decide(
     failed = [result for result in bound if isinstance(result.outcome, Fail) and result.waived is None]
     inconclusive = [result for result in bound if isinstance(result.outcome, Inconclusive)]
     faults = [result for result in results if isinstance(result.outcome, Error)]
-    ran = [result for result in results if not isinstance(result.outcome, NotApplicable)]
 
     reasons: list[str] = []
     if faults:
@@ -39,8 +41,22 @@ def decide(
         reasons.append(f"{many(len(inconclusive), 'case')} of level {levels} ended inconclusive")
     if interrupted:
         reasons.append("the run was interrupted")
-    if not ran:
-        reasons.append("no check was run at all")
+    if (missing := unproved(results, controls)) and not (faults or failed or inconclusive):
+        reasons.append(missing)
     code = 4 if faults else 1 if failed or stale else 3 if reasons else 0
     reasons += stale
     return Gate(open=not reasons, exit_code=code, reasons=tuple(reasons), binding=binding, stale=tuple(stale))
+
+
+def unproved(results: Sequence[Result], controls: Sequence[ControlSeen]) -> str | None:
+    """Return what a run lacks to prove anything at all, whatever the level of its checks; None where it lacks nothing.
+
+    A run that needs no control call, such as one of metadata alone, makes none.
+    """
+    if all(isinstance(result.outcome, NotApplicable) for result in results):
+        return "no check was run at all"
+    if not any(isinstance(result.outcome, Pass | Fail) for result in results):
+        return "nothing was observed: no case passed and none failed"
+    if controls and not any(control.accepted for control in controls):
+        return "no control call was accepted"
+    return None

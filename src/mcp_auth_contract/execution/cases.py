@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TypeVar
 
@@ -140,8 +140,16 @@ class Run:
             await self.sleep(pause)
             held = await self._control(base)
             if held.accepted:
-                return held
+                self._regained(base, held)
+                break
         return held
+
+    def _regained(self, base: Base, held: Held) -> None:
+        """A control that was lost and is accepted again was not refused: what it cost, the doubted cases say."""
+        known = self.controls.get(base)
+        if known is not None and not known.accepted:
+            observed = f"{held.observed}, once in between: {known.observed}"
+            self.controls[base] = replace(known, accepted=True, observed=observed)
 
     async def _observe(self, cases: Sequence[Case]) -> None:
         """Ask what the cases ask, each question once, at most `jobs` at a time."""

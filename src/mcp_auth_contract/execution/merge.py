@@ -40,13 +40,14 @@ def merge_shards(parts: Sequence[tuple[str, Report]], order: Sequence[str] = ())
     today = max(_day(report) for report in ordered)
     fail_on = Level.SHOULD if Level.SHOULD in first.gate.binding else Level.MUST
     stale = stale_waivers(first.waivers, results, today)
+    controls = [control for report in ordered for control in report.controls]
     return replace(
         first,
         started=min(report.started for report in ordered),
         duration_s=max(report.duration_s for report in ordered),
         results=tuple(results),
-        gate=decide(results, fail_on=fail_on, interrupted=interrupted, stale=stale),
-        controls=_controls(control for report in ordered for control in report.controls),
+        gate=decide(results, controls, fail_on=fail_on, interrupted=interrupted, stale=stale),
+        controls=_controls(controls),
         exchanges={
             f"{number}.{key}": {**exchange, "id": f"{number}.{key}"}
             for number, report in enumerate(ordered, 1)

@@ -95,6 +95,7 @@ async def carry_out(
         named = context.control is not None and control.operation == context.control.name
         return plan.revisions.index(control.revision), not named
 
+    controls = tuple(sorted(run.controls.values(), key=first))
     return Report(
         kit_version=__version__,
         contract=options.name,
@@ -102,8 +103,8 @@ async def carry_out(
         started=begun,
         duration_s=stopwatch() - started.started,
         results=results,
-        gate=decide(results, fail_on=options.fail_on, interrupted=interrupted, stale=stale),
-        controls=tuple(sorted(run.controls.values(), key=first)),
+        gate=decide(results, controls, fail_on=options.fail_on, interrupted=interrupted, stale=stale),
+        controls=controls,
         exchanges={exchange.id: exchange.as_dict() for exchange in door.evidence.exchanges()},
         interrupted=interrupted,
         notes=notes,

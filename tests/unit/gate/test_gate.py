@@ -6,8 +6,8 @@ import pytest
 
 from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.gate import decide
-from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass
-from mcp_auth_contract.reports.model import Result
+from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
+from mcp_auth_contract.reports.model import ControlSeen, Result
 
 NUMBER = count()
 PASS = Pass()
@@ -105,6 +105,29 @@ def test_a_fault_of_the_kit_shuts_the_gate_at_every_level(fail_on: Level) -> Non
 def test_the_gate_is_shut_when_nothing_was_run(outcomes: list[Outcome]) -> None:
     gate = decide([result(outcome) for outcome in outcomes])
     assert (gate.open, gate.exit_code, gate.reasons) == (False, 3, ("no check was run at all",))
+
+
+@pytest.mark.parametrize("level", [Level.SHOULD, Level.MAY])
+@pytest.mark.parametrize("also", [[], [ABSENT]])
+def test_the_gate_is_shut_when_nothing_was_observed_whatever_the_level(level: Level, also: list[Outcome]) -> None:
+    gate = decide([result(UNSEEN, level), *map(result, also)])
+    told = "nothing was observed: no case passed and none failed"
+    assert (gate.open, gate.exit_code, gate.reasons) == (False, 3, (told,))
+
+
+@pytest.mark.parametrize("seen", [PASS, FAIL])
+def test_one_case_that_was_observed_is_enough_at_whatever_level(seen: Outcome) -> None:
+    assert decide([result(seen, Level.SHOULD), result(UNSEEN, Level.SHOULD)]).open
+
+
+def control(*, accepted: bool) -> ControlSeen:
+    return ControlSeen("get_invoice", "alice", Revision.R2025_11_25, accepted, "200")
+
+
+def test_the_gate_is_shut_when_control_calls_were_made_and_none_was_accepted() -> None:
+    gate = decide([result(PASS), result(UNSEEN, Level.SHOULD)], [control(accepted=False)])
+    assert (gate.open, gate.exit_code, gate.reasons) == (False, 3, ("no control call was accepted",))
+    assert decide([result(PASS)], [control(accepted=False), control(accepted=True)]).open
 
 
 def test_an_interrupted_run_is_shut_though_all_that_it_saw_held() -> None:
