@@ -18,6 +18,7 @@ from mcp_auth_contract.model import Fail
 from mcp_auth_contract.plan import Selection
 from mcp_auth_contract.reports.examples import FILE, Example
 from mcp_auth_contract.tokens import Algorithm
+from mcp_auth_contract_lab.breaks import read_breaks
 from mcp_auth_contract_lab.faults import FAULTS
 
 _HEAD = """\
@@ -36,7 +37,7 @@ def normalised(text: str) -> str:
 def failures(issuer: EmbeddedIssuer, name: str, wanted: dict[str, Check]) -> dict[str, Example]:
     """Run the wanted checks against one fault, and return the first failure of each."""
     fault = FAULTS[name]
-    tried = {check: wanted[check] for check in fault.breaks if check in wanted}
+    tried = {check: wanted[check] for check in read_breaks()[name] if check in wanted}
     if not tried:
         return {}
     report = run_lab(

@@ -8,7 +8,7 @@ from mcp_auth_contract.checks.issuer_control import IssuerControl
 from mcp_auth_contract.checks.minting import Minter
 from mcp_auth_contract.checks.outputs import Outputs
 from mcp_auth_contract.checks.presentation import bearer
-from mcp_auth_contract.clock import RealTime, TimeControl
+from mcp_auth_contract.clock import Clock, RealTime, TimeControl, system_clock
 from mcp_auth_contract.contract import Contract, Operation
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import Difference, difference
@@ -23,7 +23,7 @@ class Context:
 
     `issued` mints tokens, None for an anonymous look at a server. `resource` is the identifier clients know, which a
     proxy may serve at another origin than `conversation.endpoint`; `own_issuers` are the kit's own. `outputs` is what
-    the server gives away beside its answers.
+    the server gives away beside its answers. `clock` is the kit's own, while tokens are minted by the server's.
     """
 
     conversation: Conversation
@@ -35,6 +35,7 @@ class Context:
     issuer: IssuerControl | None = None
     time: TimeControl = field(default_factory=RealTime)
     outputs: Outputs = field(default_factory=Outputs)
+    clock: Clock = system_clock
     listed: dict[tuple[Revision, str, str, frozenset[str]], frozenset[str] | None] = field(default_factory=dict)
     _live: dict[tuple[Revision, str], "asyncio.Task[Handshake]"] = field(default_factory=dict)
 

@@ -111,7 +111,7 @@ class GenuineMinter(Minter):
         match question:
             case FormQuestion(probe="timeline"):
                 return _OWN_ISSUER
-            case FormQuestion(probe="leeway"):
+            case FormQuestion(probe="leeway") | OperationQuestion(probe="server_clock"):
                 return _CHANGED_CLAIM
             case FormQuestion(probe="identity"):
                 return _OTHER_PRINCIPAL

@@ -201,6 +201,10 @@ class Policy(Table):
 
     leeway: Seconds = 60
     """The clock skew, in seconds, that the server may allow for `exp` and `nbf`."""
+    clock_skew: Seconds = 0
+    """How many seconds the server's clock may be off from the kit's, beside `leeway`. Tokens work that much longer, or
+    that much too early.
+    """
     challenge: Literal["http", "tool", "either"] = "http"
     """How a call is refused: with an HTTP status, with an error result that has `_meta["mcp/www_authenticate"]`
     (`"tool"`), or with either of them.

@@ -213,6 +213,7 @@ class _ContractRun:
             issuer=self.credentials.powers,
             time=self.time,
             outputs=self.outputs,
+            clock=clock,
         )
         plan = make_plan(
             options.checks,

@@ -1,13 +1,20 @@
 """Faults of time: types, boundaries and absurd values, and verdicts that are kept when time has moved on."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
+from email.utils import format_datetime
 
+from starlette.responses import Response
+
+from mcp_auth_contract.clock import system_clock
 from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.fault import Faults
+from mcp_auth_contract_lab.fault import Faults, all_of
+from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.sessions import Session, owner_alone
-from mcp_auth_contract_lab.steps import accepting, breaking, refusing, verifying
+from mcp_auth_contract_lab.steps import accepting, breaking, edited, refusing, verifying
 from mcp_auth_contract_lab.verification import Claims, Trust, already_valid, is_numeric_date, not_expired
 
 FAULTS = Faults()
@@ -15,6 +22,8 @@ FAULTS = Faults()
 _LARGEST_32_BIT = 2**31 - 1
 _OLDEST_S = 10 * 365 * 86_400
 _PROLONGED_S = 30
+
+_BEHIND_S = 120
 
 _expiry, _after_expiry = accepting("expiry"), breaking("expiry", after=True)
 
@@ -92,3 +101,18 @@ def session_ends_with_its_first_token(session: Session, principal: Principal) ->
     first, now = session.owner.expires, principal.expires
     prolonged = first is not None and now is not None and now > first + _PROLONGED_S
     return owner_alone(session, principal) and not prolonged
+
+
+def _behind(step: Callable[[Claims, Trust], None]) -> Callable[[Claims, Trust], None]:
+    return lambda claims, trust: step(claims, replace(trust, now=trust.now - _BEHIND_S))
+
+
+async def _dated_behind(_incoming: Incoming, response: Response) -> Response:
+    response.headers["date"] = format_datetime(datetime.fromtimestamp(system_clock() - _BEHIND_S, UTC), usegmt=True)
+    return response
+
+
+FAULTS.rows(
+    ("clock-behind", "The server's clock is two minutes behind.",
+     all_of(verifying(expiry=_behind(not_expired), not_before=_behind(already_valid)), edited(_dated_behind))),
+)  # fmt: skip

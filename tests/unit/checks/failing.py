@@ -37,7 +37,7 @@ from tests.unit.checks.literals import (
 )
 from tests.unit.checks.scopes.scope_literals import FAILING_SCOPES
 from tests.unit.checks.sessions.session_literals import FAILING_SESSIONS
-from tests.unit.checks.time_and_keys.timeline_literals import leeway, timeline
+from tests.unit.checks.time_and_keys.timeline_literals import leeway, server_clock, timeline
 from tests.unit.checks.tool_challenges.tool_literals import FAILING_IN_RESULTS
 
 from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
@@ -111,6 +111,7 @@ _OVER_TIME: Mapping[str, tuple[Any, Facts]] = {
         _HERE,
     ),
     "keys_fetched_rarely": (timeline(("good", result()), fetches=11), _HERE),
+    "server_clock_right": (server_clock(result(), -3600, result()), _HERE),
     "leeway_within_declared": (leeway((-3, result()), (1, result()), (62, result()), (3600, answer(401))), _HERE),
     "new_accepted": (timeline(("old", result()), ("new", answer(401, _CHALLENGE))), _HERE),
     "no_breakdown": (timeline(("forged", answer(500))), _HERE),

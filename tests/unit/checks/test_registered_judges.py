@@ -26,7 +26,7 @@ from tests.unit.checks.literals import (
 )
 from tests.unit.checks.scopes.scope_literals import SOUND_BYPASS, SOUND_ROUNDS, SOUND_SURFACE
 from tests.unit.checks.sessions.session_literals import SOUND_SESSIONS
-from tests.unit.checks.time_and_keys.timeline_literals import introspected, leeway
+from tests.unit.checks.time_and_keys.timeline_literals import introspected, leeway, server_clock
 from tests.unit.checks.tool_challenges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 
 from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
@@ -51,7 +51,7 @@ from mcp_auth_contract.checks.leaks.observation import ExchangesObserved, Upstre
 from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.checks.scopes.observation import BypassObserved, RoundsObserved, SurfaceObserved
 from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
-from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, TimelineObserved
+from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, ServerClockObserved, TimelineObserved
 from mcp_auth_contract.checks.tokens.observation import CallObserved, Heard
 from mcp_auth_contract.checks.tool_challenges.observation import ToolPointersObserved, ToolSchemesObserved
 from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
@@ -126,6 +126,7 @@ SOUND = {
     RequestStateObserved: handles.state(),
     OwnStateObserved: handles.own_state(),
     AuditObserved: isolation.audit('{"actor": "admin", "id": "INV-1"}'),
+    ServerClockObserved: server_clock(result(), 0.0),
     LeewayObserved: leeway((-3, result()), (1, UNAUTHORIZED)),
     TimelineObserved: introspected(
         ("before", result()),

@@ -2,12 +2,17 @@
 
 from collections.abc import Iterable
 
-from mcp_auth_contract.answers import AmbiguityReason, Ambiguous, Refused, describe
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge
-from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, Step, TimelineObserved
+from mcp_auth_contract.checks.time_and_keys.observation import (
+    LeewayObserved,
+    ServerClockObserved,
+    Step,
+    TimelineObserved,
+)
 from mcp_auth_contract.checks.tokens.judges import UNAVAILABLE, milder
-from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 
 _NO_TIME = "time has to pass for it: run with --wait SECONDS, or in process with target.app"
 
@@ -130,6 +135,27 @@ def leeway_within_declared(observed: LeewayObserved, facts: Facts) -> Verdict:
         more = " or more" if all(probe.beyond <= granted for probe in observed.probes) else ""
         return Fail(f"a leeway of {observed.declared:g} s at most, as declared", f"{said}{more}")
     return Pass(f"leeway measured: {said}, declared {observed.declared:g} s")
+
+
+@judge
+def server_clock_right(observed: ServerClockObserved, facts: Facts) -> Verdict:
+    """No token is accepted whose time is over, or has not come, by more than the leeway and the declared skew."""
+    if not isinstance(observed.good.reading, Accepted):
+        return Inconclusive(describe(observed.good.answer))
+    if observed.skew is None:
+        return NotApplicable("the server sends no Date that can be read")
+    said = f"its clock is {abs(observed.skew):.0f} s {'ahead' if observed.skew > 0 else 'behind'}"
+    match None if observed.proof is None else observed.proof.reading:
+        case None:
+            return Pass(said if abs(observed.skew) > observed.tolerance else None)
+        case Accepted():
+            expected = f"a clock that is off by {observed.allowed:g} s at most (policy.leeway and policy.clock_skew)"
+            milder = Impact.INTEROP if observed.skew > 0 else None
+            return Fail(expected, f"a token that {observed.words} is accepted, {said}", milder)
+        case Refused():
+            return Pass(f"the Date header says that {said}; tokens are judged by another clock")
+        case _:
+            return Inconclusive(f"{said}; {describe(next(iter(observed.answers)))}")
 
 
 def _unasked(observed: TimelineObserved) -> NotApplicable | None:

@@ -60,6 +60,26 @@ class TimelineObserved(Observation):
 
 
 @dataclass(frozen=True, slots=True)
+class ServerClockObserved(Observation):
+    """How far the server's clock is ahead of the kit's, in seconds, by its Date header; None where it sends none.
+
+    `allowed` is how much it may be off, `tolerance` how exactly that is known. `proof` is a call with a token that
+    `words`, by the kit's clock though not by the server's; None where the clock is right enough.
+    """
+
+    good: Attempt
+    skew: float | None
+    allowed: float
+    tolerance: float
+    words: str = ""
+    proof: Attempt | None = None
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        return (attempt.answer for attempt in (self.proof, self.good) if attempt is not None)
+
+
+@dataclass(frozen=True, slots=True)
 class LeewayProbe:
     """A call with a token whose time claim lies `beyond` seconds on the wrong side of the server's clock."""
 

@@ -2,14 +2,21 @@
 
 import math
 
+from mcp_auth_contract.checks.client import PrincipalSession
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.introspection.timelines import INTROSPECTION_TIMELINES
 from mcp_auth_contract.checks.probing import probe
-from mcp_auth_contract.checks.questions import FormQuestion
+from mcp_auth_contract.checks.questions import FormQuestion, OperationQuestion
 from mcp_auth_contract.checks.time_and_keys.key_timelines import KEY_TIMELINES
-from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, LeewayProbe, TimelineObserved
+from mcp_auth_contract.checks.time_and_keys.observation import (
+    LeewayObserved,
+    LeewayProbe,
+    ServerClockObserved,
+    TimelineObserved,
+)
 from mcp_auth_contract.checks.time_and_keys.time_timelines import TIME_TIMELINES
 from mcp_auth_contract.checks.time_and_keys.timeline import Timeline, play
+from mcp_auth_contract.wire import seconds_of
 
 _TIMELINES = {**KEY_TIMELINES, **TIME_TIMELINES, **INTROSPECTION_TIMELINES}
 
@@ -68,3 +75,30 @@ async def ask_leeway(question: FormQuestion, context: Context) -> LeewayObserved
 
     await play(question, context, search)
     return LeewayObserved(claim, declared, tolerance, tuple(probes))
+
+
+@probe("Is the server's clock right, as far as its tokens are concerned?")
+async def ask_server_clock(question: OperationQuestion, context: Context) -> ServerClockObserved:
+    """Compare the Date header with the kit's clock; where they differ, send a token that only the server's passes."""
+    principal, policy = question.principal or "", context.contract.policy
+    session = PrincipalSession(context, question.revision, principal)
+    allowed, before = policy.leeway + policy.clock_skew, context.clock()
+    good = await session.call(question.operation, "the good token", note="server clock: control")
+    skew = _skew(good.answer.header("date") or "", before, context.clock())
+    off = allowed + _BY_DATE_S
+    if skew is None or abs(skew) <= off:
+        return ServerClockObserved(good, skew, allowed, _BY_DATE_S)
+    now, beyond = int(context.clock()), math.ceil(off) + 1
+    claims = {"exp": now - beyond} if skew < 0 else {"nbf": now + beyond}
+    words = f"expired {beyond} s ago" if skew < 0 else f"is not valid for another {beyond} s"
+    minted = context.minter.fresh(principal, claims=claims)
+    proof = await session.call(question.operation, f"a token that {words}", token=minted, note="server clock: proof")
+    return ServerClockObserved(good, skew, allowed, _BY_DATE_S, words, proof)
+
+
+def _skew(date: str, before: float, after: float) -> float | None:
+    """Return how far a Date is ahead of the time between sending and receiving; it is cut to whole seconds."""
+    seconds = seconds_of(date)
+    if seconds is None:
+        return None
+    return min(seconds + 1 - before, 0.0) + max(seconds - after, 0.0)

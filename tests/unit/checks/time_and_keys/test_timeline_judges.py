@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.unit.checks.literals import POINTER, answer, call, judged, result
-from tests.unit.checks.time_and_keys.timeline_literals import leeway, timeline
+from tests.unit.checks.time_and_keys.timeline_literals import leeway, server_clock, timeline
 
 from mcp_auth_contract.answers import TransportFailure
 from mcp_auth_contract.checks.tokens.observation import Heard
@@ -82,3 +82,22 @@ def test_a_limit_of_ten_fetches_a_minute_is_no_flood() -> None:
 def test_a_server_that_fetches_no_keys_has_not_shown_that_it_follows_no_url(heard: Heard | None) -> None:
     observed = replace(call(REFUSED), heard=heard)
     assert isinstance(judged("refused_without_fetching", observed), NotApplicable)
+
+
+def test_a_clock_that_is_right_enough_passes_and_one_that_is_off_within_the_leeway_is_told() -> None:
+    assert judged("server_clock_right", server_clock(result(), 0.0)) == Pass()
+    assert judged("server_clock_right", server_clock(result(), -40)) == Pass("its clock is 40 s behind")
+
+
+@pytest.mark.parametrize(("skew", "impact"), [(-3600.0, None), (3600.0, Impact.INTEROP)])
+def test_a_clock_beyond_the_leeway_fails_only_where_a_token_proves_it(skew: float, impact: Impact | None) -> None:
+    verdict = judged("server_clock_right", server_clock(result(), skew, result()))
+    assert isinstance(verdict, Fail)
+    assert verdict.impact is impact
+    assert isinstance(judged("server_clock_right", server_clock(result(), skew, REFUSED)), Pass)
+    assert isinstance(judged("server_clock_right", server_clock(result(), skew, answer(503))), Inconclusive)
+
+
+def test_a_server_without_a_date_or_with_a_refused_good_token_shows_no_clock() -> None:
+    assert isinstance(judged("server_clock_right", server_clock(result(), None)), NotApplicable)
+    assert isinstance(judged("server_clock_right", server_clock(REFUSED, 0.0)), Inconclusive)

@@ -3,9 +3,15 @@
 from dataclasses import replace
 
 from mcp_auth_contract.answers import Answer, Attempt, read
-from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, LeewayProbe, Step, TimelineObserved
+from mcp_auth_contract.checks.time_and_keys.observation import (
+    LeewayObserved,
+    LeewayProbe,
+    ServerClockObserved,
+    Step,
+    TimelineObserved,
+)
 
-__all__ = ["introspected", "leeway", "timeline"]
+__all__ = ["introspected", "leeway", "server_clock", "timeline"]
 
 
 def timeline(
@@ -28,3 +34,10 @@ def leeway(*probes: tuple[int, Answer], declared: float = 60, claim: str = "exp"
     """A search for the leeway: offsets beyond the claim, and what was answered."""
     made = tuple(LeewayProbe(beyond, Attempt("", "call", answer, read(answer))) for beyond, answer in probes)
     return LeewayObserved(claim, declared, 1.0, made)
+
+
+def server_clock(good: Answer, skew: float | None, proof: Answer | None = None) -> ServerClockObserved:
+    """A clock that may be off by a minute, and what a token beyond that was answered with."""
+    sent = None if proof is None else Attempt("", "call", proof, read(proof))
+    words = "expired 63 s ago" if (skew or 0) < 0 else "is not valid for another 63 s"
+    return ServerClockObserved(Attempt("", "call", good, read(good)), skew, 60, 2.0, words, sent)
