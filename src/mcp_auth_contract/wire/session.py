@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcp_auth_contract.answers import Accepted, Answer, Reading, read
+from mcp_auth_contract.answers import Accepted, Answer, Reading, describe, read
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.wire.conversation import Received
 from mcp_auth_contract.wire.http import HttpDoor
 from mcp_auth_contract.wire.mcp import ACCEPT, Call, Message, initialize, notification, read_headers, request
+from mcp_auth_contract.wire.paging import Paging
 from mcp_auth_contract.wire.request import HeaderPair, Request
 
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
 ]
 
 _MODERN_ERRORS = frozenset({-32020, -32021, -32022})
-_MOST_PAGES = 50
 # A server may hand out what cannot be sent back (MCP demands visible ASCII); an id like that is none.
 _SENDABLE = re.compile(r"[\t\x20-\x7e\x80-\U0010ffff]+")
 
@@ -59,6 +59,7 @@ class Conversation:
     door: HttpDoor
     endpoint: str
     ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    paging: Paging = field(default_factory=Paging)
 
     async def send(
         self, message: Message, credentials: Sequence[HeaderPair] = (), *, note: str = "", fresh: bool = False
@@ -218,11 +219,16 @@ LISTS: Mapping[str, ListKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A paginated list, as far as the server gave it. `complete` is False when it was refused or did not end."""
+    """A paginated list, as far as the server gave it. `unread` is why that is not all of it, empty where it is."""
 
     entries: tuple[Mapping[str, Any], ...]
     answers: tuple[Answer, ...]
-    complete: bool
+    unread: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether it was read to its end."""
+        return not self.unread
 
 
 async def list_all(
@@ -235,10 +241,10 @@ async def list_all(
     fresh: bool = False,
     note: str = "",
 ) -> Listing:
-    """Return every entry of a paginated list. A cursor that comes twice, or fifty pages, end it unfinished."""
+    """Return every entry of a paginated list, as far as the limits of `Paging` let it be read."""
     entries: list[Mapping[str, Any]] = []
     answers: list[Answer] = []
-    seen: set[str] = set()
+    pages = conversation.paging.begin(kind.method)
     params: dict[str, Any] = {}
     while True:
         message = request(revision, Call(kind.method, params), next(conversation.ids), session=session)
@@ -251,9 +257,16 @@ async def list_all(
         # A cursor goes back as it came, even where it looks like a token.
         raw = (received.raw_reply or {}).get("result")
         cursor = raw.get("nextCursor") if isinstance(raw, dict) else None
-        if not isinstance(cursor, str):
-            return Listing(tuple(entries), tuple(answers), isinstance(listed, list) and cursor is None)
-        if cursor in seen or len(answers) >= _MOST_PAGES:
-            return Listing(tuple(entries), tuple(answers), complete=False)
-        seen.add(cursor)
-        params = {"cursor": cursor}
+        page = f"page {len(answers)}: {describe(received.answer)}"
+        if not isinstance(listed, list):
+            unread = f"{page}, without {kind.member}" if isinstance(read(received.answer), Accepted) else page
+        elif cursor is not None and not isinstance(cursor, str):
+            unread = f"{page}, with a nextCursor that is no text"
+        elif cursor is None:
+            unread = ""
+        elif (stop := pages.stop(cursor, len(listed))) is None:
+            params = {"cursor": cursor}
+            continue
+        else:
+            unread = stop
+        return Listing(tuple(entries), tuple(answers), unread)

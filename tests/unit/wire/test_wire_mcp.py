@@ -15,6 +15,7 @@ from mcp_auth_contract.wire import (
     Call,
     Conversation,
     HttpDoor,
+    Listing,
     Redactor,
     detect_revisions,
     list_all,
@@ -262,13 +263,29 @@ def test_a_cursor_that_comes_back_ends_the_list_unfinished() -> None:
     assert len(asked) == 2
 
 
-def test_ever_new_cursors_end_after_fifty_pages() -> None:
+def test_ever_new_cursors_end_after_a_thousand_pages_and_the_second_time_after_twenty() -> None:
     def respond(request: httpx.Request, message: Mapping[str, Any]) -> httpx.Response:
         return result(message, {"tools": [], "nextCursor": str(message["id"])})
 
-    listing, asked = converse(respond, lambda talk: list_all(talk, LEGACY, LISTS["tools"]))
+    async def twice(talk: Conversation) -> tuple[Listing, Listing]:
+        return await list_all(talk, LEGACY, LISTS["tools"]), await list_all(talk, LEGACY, LISTS["tools"])
+
+    (listing, again), asked = converse(respond, twice)
     assert not listing.complete
-    assert len(asked) == 50
+    assert "1,000 pages" in listing.unread
+    assert "20 pages" in again.unread
+    assert len(asked) == 1020
+
+
+@pytest.mark.parametrize(
+    "second",
+    [{"tools": {}}, {"nextCursor": "x"}, {"tools": [], "nextCursor": 3}, {"tools": [], "nextCursor": {}}],
+)
+def test_a_later_page_that_is_no_page_leaves_the_list_unfinished(second: Any) -> None:
+    first = {"tools": [{"name": "a"}], "nextCursor": "b"}
+    listing, _ = converse(pages((None, first), ("b", second)), lambda talk: list_all(talk, LEGACY, LISTS["tools"]))
+    assert not listing.complete
+    assert "page 2" in listing.unread
 
 
 def test_a_refused_list_is_empty_and_unfinished() -> None:

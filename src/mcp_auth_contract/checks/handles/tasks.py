@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcp_auth_contract.answers import describe
 from mcp_auth_contract.checks.client import LISTS, PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.handles.observation import TaskObserved, result_in, task_status
@@ -22,7 +23,6 @@ _CLIENT: Mapping[str, Any] = {"extensions": {_EXTENSION: {}}}
 _TTL_MS = 60_000
 _MOST_LOOKS = 40
 _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.5
-_MOST_PAGES = 20
 _RUNNING = frozenset({"working", "input_required"})
 
 
@@ -74,17 +74,24 @@ class _Scene:
         """List the tasks to the last page, and look for one among them."""
         params: dict[str, Any] = {}
         pages: list[Received] = []
-        while len(pages) < _MOST_PAGES:
+        limits, unread = caller.context.conversation.paging.begin("tasks/list"), None
+        while unread is None:
             received = await caller.say(Call("tasks/list", params), note=f"isolation, {name}: {caller.principal}")
             pages.append(received)
             listed = pointed_at(received.raw_reply, "/result/tasks")
             if isinstance(listed, list) and any(pointed_at(one, "/taskId") == task for one in listed):
                 self.listing.add(name)
-            cursor = pointed(received, "/nextCursor")
-            if cursor is None or cursor == params.get("cursor"):
-                break
-            params = {"cursor": cursor}
-        self.calls.append(step(name, caller, *pages))
+            cursor = pointed_at(received.raw_reply, "/result/nextCursor")
+            if not isinstance(listed, list):
+                unread = f"page {len(pages)} has no list of tasks: {describe(received.answer)}" if pages[1:] else ""
+            elif cursor is None:
+                unread = ""
+            elif isinstance(cursor, str):
+                unread = limits.stop(cursor, len(listed))
+                params = {"cursor": cursor}
+            else:
+                unread = f"page {len(pages)} has a nextCursor that is no text"
+        self.calls.append(step(name, caller, *pages, unread=unread))
 
 
 async def _said(name: str, caller: PrincipalSession, method: str, task: str) -> Asked:

@@ -139,12 +139,14 @@ def _unread(observed: ListingsObserved, one: Listed) -> Verdict:
     match read(last):
         case Ambiguous():
             return Inconclusive(f"{observed.method} {one.words}: {describe(last)}")
+        case Refused() if one is observed.lists[0] and len(one.answers) > 1:
+            return Inconclusive(f"{observed.method} {one.words}: page {len(one.answers)}: {describe(last)}")
         case Refused() if one is observed.lists[0]:
             return NotApplicable(f"{observed.method} is not served: {describe(last)}")
         case Refused():
             return Fail("the same list for the same token", f"{observed.method} {one.words}: {describe(last)}")
         case _:
-            return Inconclusive(f"{observed.method} {one.words}: the list has no end")
+            return Inconclusive(f"{observed.method} {one.words}: {one.unread or 'the list has no end'}")
 
 
 def _differing(lists: tuple[Listed, ...]) -> dict[str, str]:

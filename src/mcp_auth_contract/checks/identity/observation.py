@@ -62,12 +62,16 @@ class IdentityObserved(Observation):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One whole list. `names` is None where it was not given to its end; `turn` counts the repetitions from 1."""
+    """One whole list. `names` is None where it was not given to its end, `unread` is why.
+
+    `turn` counts the repetitions from 1.
+    """
 
     words: str
     turn: int
     answers: tuple[Answer, ...]
     names: frozenset[str] | None
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)

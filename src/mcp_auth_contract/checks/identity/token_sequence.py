@@ -159,7 +159,7 @@ async def ask_listings(question: FormQuestion, context: Context) -> ListingsObse
     async def ask(words: str, turn: int, *, fresh: bool = False) -> None:
         listing = await caller.list(kind, fresh=fresh, note=note)
         names = frozenset(str(entry.get(kind.key)) for entry in listing.entries) if listing.complete else None
-        lists.append(Listed(words, turn, listing.answers, names))
+        lists.append(Listed(words, turn, listing.answers, names, listing.unread))
 
     for turn in (1, 2):
         await ask("on a kept connection", turn)

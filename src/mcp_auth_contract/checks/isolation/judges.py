@@ -60,6 +60,8 @@ def reader_served(observed: RecordObserved, facts: Facts) -> Verdict:
             case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
                 return Inconclusive(f"{call.principal}: {call.said}")
         if call.shows(observed.canary) is None:
+            if call.unread:
+                return Inconclusive(f"{call.principal}: {call.unread}")
             return Fail(f"{observed.canary.record} for its reader {observed.principal}", f"{call.said} without it")
     return Pass()
 
@@ -175,7 +177,8 @@ def _uncontrolled(observed: RecordObserved) -> Inconclusive | None:
     own = tuple(observed.by(observed.owner))
     for call in own:
         if call.shows(observed.canary) is None:
-            return Inconclusive(f"the owner {observed.owner} does not get {observed.canary.record}: {call.said}")
+            said = call.unread or call.said
+            return Inconclusive(f"the owner {observed.owner} does not get {observed.canary.record}: {said}")
     return None if own else Inconclusive("nothing was sent")
 
 
@@ -190,6 +193,8 @@ def leak(call: Asked, expected: str, *canaries: Canary) -> Fail | None:
 def unproved(*calls: Asked) -> Inconclusive | None:
     """Answers that hold no canary for a reason that has nothing to do with whose record it is."""
     for call in calls:
+        if call.unread:
+            return Inconclusive(f"{call.principal}: {call.unread}")
         match call.reading:
             case Ambiguous():
                 return Inconclusive(f"{call.principal}: {call.said}")

@@ -21,12 +21,13 @@ class Canary:
 class Asked:
     """One call with everything that was answered: several answers where a list was read page by page.
 
-    There is at least one; `name` is the step of a scene.
+    There is at least one; `name` is the step of a scene. `unread` is why a list was not read to its end.
     """
 
     name: str
     principal: str
     answers: tuple[Answer, ...]
+    unread: str = ""
 
     @property
     def reading(self) -> Reading:

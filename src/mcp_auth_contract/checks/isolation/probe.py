@@ -1,6 +1,6 @@
 """Two principals on the way to one record: what each of them gets, one after the other."""
 
-from mcp_auth_contract.answers import Accepted, read
+from mcp_auth_contract.answers import Accepted, describe, read
 from mcp_auth_contract.checks.client import PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.isolation.observation import Asked, Canary, CursorObserved, PageTokenUse, RecordObserved
@@ -13,8 +13,6 @@ from mcp_auth_contract.wire.conversation import Received
 
 __all__ = ["asked", "canary_of", "forbidden", "owner_and_other", "pointed", "record_of", "step"]
 
-_MOST_PAGES = 20
-
 
 def owner_and_other(question: AccessQuestion, context: Context) -> tuple[PrincipalSession, PrincipalSession]:
     """Return the session of the owner, and that of the principal who asks with the question's scopes."""
@@ -22,9 +20,9 @@ def owner_and_other(question: AccessQuestion, context: Context) -> tuple[Princip
     return PrincipalSession(context, question.revision, question.owner), other
 
 
-def step(name: str, caller: PrincipalSession, *received: Received) -> Asked:
-    """Return a step of a scene as it was answered, page by page."""
-    return Asked(name, caller.principal or "", tuple(one.answer for one in received))
+def step(name: str, caller: PrincipalSession, *received: Received, unread: str = "") -> Asked:
+    """Return a step of a scene as it was answered, page by page; `unread` is why a list was not read to its end."""
+    return Asked(name, caller.principal or "", tuple(one.answer for one in received), unread)
 
 
 async def asked(caller: PrincipalSession, operation: Operation, name: str, *, until: Canary | None = None) -> Asked:
@@ -34,17 +32,28 @@ async def asked(caller: PrincipalSession, operation: Operation, name: str, *, un
     cursor = next((one for one in caller.context.contract.cursors if one.tool == operation.name), None)
     if cursor is None or operation.kind is not OperationKind.TOOL:
         return step(name, caller, *pages)
-    seen: set[str] = set()
-    while len(pages) < _MOST_PAGES and isinstance(read(pages[-1].answer), Accepted):
-        token = pointed(pages[-1], cursor.result)
-        if token is None or token in seen:
-            break
-        if until is not None and step(name, caller, *pages).shows(until) is not None:
-            break
-        seen.add(token)
+    limits = caller.context.conversation.paging.begin(operation.name)
+    while isinstance(read(pages[-1].answer), Accepted):
+        token = page_token(pages[-1], cursor.result)
+        if token is None or (until is not None and step(name, caller, *pages).shows(until) is not None):
+            return step(name, caller, *pages)
+        if isinstance(token, str | int) and not isinstance(token, bool):
+            stop = limits.stop(token)
+        else:
+            stop = f"page {len(pages)} has a page token that is neither text nor number"
+        if stop is not None:
+            return step(name, caller, *pages, unread=stop)
         following = operation.calling({**operation.arguments, cursor.argument: token})
         pages.append(await caller.say(call_of(following), note=note))
-    return step(name, caller, *pages)
+    # The first page may be refused, which is an answer; a later one that is not given hides the rest of the list.
+    unread = f"page {len(pages)}: {describe(pages[-1].answer)}" if len(pages) > 1 else ""
+    return step(name, caller, *pages, unread=unread)
+
+
+def page_token(received: Received, pointer: str) -> object | None:
+    """Return what leads to the next page, as it was received; None where there is nothing."""
+    found = pointed_at((received.raw_reply or {}).get("result"), pointer)
+    return None if found == "" or found is False else found
 
 
 def pointed(received: Received, pointer: str) -> str | None:
@@ -106,7 +115,7 @@ async def ask_cursor(question: AccessQuestion, context: Context) -> CursorObserv
         return step(name, caller, await caller.say(call_of(called), note=f"isolation, {name}: {caller.principal}"))
 
     handing = await owner.say(call_of(operation), note=f"isolation, first page: {question.owner}")
-    token, use = pointed(handing, cursor.result), None
+    token, use = page_token(handing, cursor.result), None
     if token is not None:
         following = operation.calling({**operation.arguments, cursor.argument: token})
         use = PageTokenUse(

@@ -139,7 +139,7 @@ def surface_offered(observed: SurfaceObserved, facts: Facts) -> Verdict:
 def _unlisted(observed: SurfaceObserved) -> Inconclusive | None:
     for kind in observed.kinds:
         if not kind.complete:
-            return Inconclusive(f"no complete list of {kind.kind}: {describe(kind.answers[-1])}")
+            return Inconclusive(f"no complete list of {kind.kind}: {kind.unread or describe(kind.answers[-1])}")
     return None if observed.kinds else Inconclusive("nothing was listed")
 
 

@@ -72,7 +72,7 @@ class Surface:
     """One kind of thing: what the server lists, and what the contract declares.
 
     `undeclared` is listed and not in the contract; `unlisted` the other way round, each with how a call of it was
-    answered. `complete` is False where the list was refused or did not end.
+    answered. `complete` is False where the list was refused or did not end, `unread` is why.
     """
 
     kind: str
@@ -81,6 +81,7 @@ class Surface:
     unlisted: tuple[tuple[str, Attempt], ...]
     answers: tuple[Answer, ...]
     complete: bool
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,9 @@ async def ask_surface(question: SurfaceQuestion, context: Context) -> SurfaceObs
                 owner = PrincipalSession(context, revision, principal_for(contract, operation))
                 called.append((operation.name, await owner.call(operation, "declared, and not listed")))
         complete = listing.complete or _absent(listing)
-        surfaces.append(Surface(name, listed[name], undeclared[name], tuple(called), listing.answers, complete))
+        surfaces.append(
+            Surface(name, listed[name], undeclared[name], tuple(called), listing.answers, complete, listing.unread)
+        )
     return SurfaceObserved(tuple(surfaces))
 
 
@@ -71,6 +73,8 @@ def _names(listing: Listing, member: str) -> tuple[str, ...]:
 
 def _absent(listing: Listing) -> bool:
     """Whether the server does not know the method: it has nothing of that kind."""
+    if len(listing.answers) > 1:
+        return False
     error = (listing.answers[-1].reply or {}).get("error")
     return isinstance(error, dict) and error.get("code") == _NOT_FOUND
 
