@@ -142,7 +142,7 @@ def interrupted(process: "subprocess.Popen[str]", folder: Path, number: signal.S
     return out, err
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(("manners", "rate"), [((), ""), (("brisk",), RATE)], ids=["waits for it", "spares it"])
 def test_an_interrupted_run_of_a_slow_server_reports_in_part_and_stops_it(
     manners: tuple[str, ...], rate: str, number: signal.Signals, tmp_path: Path

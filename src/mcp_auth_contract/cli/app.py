@@ -17,10 +17,12 @@ from mcp_auth_contract.cli.parameters import (
     FailOn,
     Jobs,
     Outputs,
+    Quick,
     Scenarios,
     Select,
     ShardOf,
     Speaker,
+    TimeLimit,
     TokenEnv,
     Wait,
     WaiversFile,
@@ -63,11 +65,13 @@ def run(
     url: Annotated[str | None, typer.Option("--url", help="Run the contract against this URL instead.")] = None,
     select: Select = None,
     deselect: Deselect = None,
+    quick: Quick = False,
     fail_on: FailOn = "must",
     jobs: Jobs = 8,
     scenarios: Scenarios = None,
     every_revision: EveryRevision = False,
     wait: Wait = 0.0,
+    time_limit: TimeLimit = None,
     token_env: TokenEnv = None,
     principal: Speaker = None,
     waivers: WaiversFile = None,
@@ -88,11 +92,13 @@ def run(
         fail_on=_level(fail_on),
         url=url,
         wait=wait,
+        deadline=time_limit,
         token_env=token_env,
         principal=principal,
         waivers=waivers,
         write_waivers=write_waivers,
         shard=shard,
+        quick=quick,
     )
     raise typer.Exit(run_and_report(contract, options, outputs))
 
@@ -125,6 +131,7 @@ def probe(
     deselect: Deselect = None,
     fail_on: FailOn = "must",
     jobs: Jobs = 4,
+    time_limit: TimeLimit = None,
     *,
     outputs: Outputs,
 ) -> None:
@@ -134,7 +141,13 @@ def probe(
     """
     from mcp_auth_contract.cli.running import RunOptions, probe_and_report
 
-    options = RunOptions(select=tuple(select or ()), deselect=tuple(deselect or ()), jobs=jobs, fail_on=_level(fail_on))
+    options = RunOptions(
+        select=tuple(select or ()),
+        deselect=tuple(deselect or ()),
+        jobs=jobs,
+        fail_on=_level(fail_on),
+        deadline=time_limit,
+    )
     raise typer.Exit(probe_and_report(url, options, outputs))
 
 

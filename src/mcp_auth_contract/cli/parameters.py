@@ -18,10 +18,12 @@ __all__ = [
     "FailOn",
     "Jobs",
     "Outputs",
+    "Quick",
     "Scenarios",
     "Select",
     "ShardOf",
     "Speaker",
+    "TimeLimit",
     "TokenEnv",
     "Wait",
     "WaiversFile",
@@ -49,6 +51,9 @@ Deselect = Annotated[list[str] | None, typer.Option("--deselect", help="All but 
 Scenarios = Annotated[
     list[Path] | None, typer.Option("--scenarios", help="A folder of further checks in the kit's vocabulary.")
 ]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Ask the core checks alone, in one revision: the most for the fewest requests.")
+]
 EveryRevision = Annotated[bool, typer.Option("--every-revision", help="Run every check on every revision.")]
 WaiversFile = Annotated[
     Path | None,
@@ -70,6 +75,16 @@ Jobs = Annotated[int, typer.Option("--jobs", min=1, max=64, help="Requests under
 Wait = Annotated[
     float,
     typer.Option("--wait", min=0, metavar="SECONDS", help="Wait so long in all for what only time can show."),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        min=0,
+        metavar="SECONDS",
+        help="Ask so long at most; what is not known then is inconclusive, and the report is made of the rest.",
+        show_default=False,
+    ),
 ]
 TokenEnv = Annotated[
     str | None,

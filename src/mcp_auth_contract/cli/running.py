@@ -45,7 +45,7 @@ _BEARER_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the command line says about a run. `wait` is in seconds, `token_env` names a variable.
+    """What the command line says about a run. `wait` and `deadline` are in seconds, `token_env` names a variable.
 
     `waivers` is the file to read, `write_waivers` one to make.
     """
@@ -58,11 +58,13 @@ class RunOptions:
     fail_on: Level = Level.MUST
     url: str | None = None
     wait: float = 0.0
+    deadline: float | None = None
     token_env: str | None = None
     principal: str | None = None
     waivers: Path | None = None
     write_waivers: Path | None = None
     shard: str | None = None
+    quick: bool = False
 
 
 def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> int:
@@ -101,7 +103,8 @@ def probe_and_report(url: str, options: RunOptions, outputs: Outputs) -> int:
 
 
 def _draft(report: Report, options: RunOptions, file: Path) -> None:
-    text = draft_waivers(report, whole=not options.select and not options.deselect and options.shard is None)
+    part = options.select or options.deselect or options.quick or options.shard is not None
+    text = draft_waivers(report, whole=not part)
     if text is None:
         sys.stderr.write(f"mcp-auth-contract: nothing to waive; {file} was not written\n")
         return
@@ -112,12 +115,13 @@ def _draft(report: Report, options: RunOptions, file: Path) -> None:
 def _options(options: RunOptions, checks: Sequence[Check], name: str, progress: Progress) -> Options:
     return Options(
         checks=checks,
-        selection=Selection(options.select, options.deselect),
+        selection=Selection(options.select, options.deselect, core=options.quick),
         every_revision=options.every_revision,
         jobs=options.jobs,
         fail_on=options.fail_on,
         name=name,
         wait=options.wait,
+        deadline=options.deadline,
         genuine=given_token_of(options.token_env, options.principal),
         shard=None if options.shard is None else Shard.parse(options.shard),
         progress=progress,
@@ -155,13 +159,14 @@ def demand_http(url: str) -> None:
 
 
 def interruptible(work: Awaitable[_Result]) -> _Result:
-    """Run to the end, or to the first Ctrl-C or SIGTERM, which cancels the work; a run then makes a partial report."""
+    """Run to the end, or to the first Ctrl-C, SIGTERM or SIGHUP, which cancels the work; a run then reports in part."""
 
     async def watched() -> _Result:
         task = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with contextlib.suppress(NotImplementedError, ValueError):
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows knows no SIGHUP
+            with contextlib.suppress(NotImplementedError, ValueError, TypeError):
                 loop.add_signal_handler(number, task.cancel)
         try:
             return await task
@@ -176,7 +181,7 @@ def shown_progress() -> Iterator[Progress]:
     """Show a bar on a terminal; elsewhere nothing."""
     console = Console(file=sys.stderr)  # this very file: an application in process gets another stderr
     if not console.is_terminal or os.environ.get("CI"):
-        yield Progress()
+        yield Progress(paced=lambda rate, rest: console.print(_paced(rate, rest), highlight=False, soft_wrap=True))
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bar = Bar(*columns, TextColumn("left"), console=console, transient=True)
@@ -192,4 +197,11 @@ def shown_progress() -> Iterator[Progress]:
             failed += isinstance(outcome, Fail)
             bar.update(task, advance=1, description=f"running, {failed} failed" if failed else "running")
 
-        yield Progress(begin, settled)
+        yield Progress(begin, settled, lambda rate, rest: bar.console.print(_paced(rate, rest), highlight=False))
+
+
+def _paced(rate: float, rest: float) -> str:
+    return (
+        f"mcp-auth-contract: the server limits the rate (429); asking {rate:.3g} times a second from now on, "
+        f"which takes about {rest:.0f} s for the rest"
+    )

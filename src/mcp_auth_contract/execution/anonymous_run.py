@@ -32,6 +32,9 @@ class _AnonymousRun:
     url: str
     started: float = field(default_factory=stopwatch)
 
+    def hurry(self) -> None:
+        """Nothing to do: the kit has not started the server."""
+
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
         return Facts(
             endpoint=self.url,

@@ -13,7 +13,7 @@ from mcp_auth_contract.checks.questions import CallQuestion, MethodQuestion, Que
 from mcp_auth_contract.checks.registry import JUDGES, PROBES
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.execution.bracket import Bracket, Held
-from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Outcome, Pass
+from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable, Outcome, Pass
 from mcp_auth_contract.plan import Base, Case
 from mcp_auth_contract.reports.model import ControlSeen, Result
 from mcp_auth_contract.tokens import DEFECTS
@@ -25,6 +25,9 @@ O = TypeVar("O", bound=Observation)  # noqa: E741  the observation looked for
 _BATCH = 24
 """How many questions one pair of controls brackets: few enough to narrow down, many enough to be cheap."""
 
+_SILENCE = 5
+"""After so many requests in a row without an answer a control call is made, and none after that if it gets none."""
+
 _PAUSES = (0.2, 1.0, 3.0)
 """Seconds to wait before a failed control is tried again: lock-outs and rate limits are told from breakage."""
 
@@ -34,7 +37,8 @@ class Run:
     """One run of a plan's cases. `ask` sends a question, `facts` gives a judge its ground truth.
 
     `fault` turns an unexpected exception into one redacted line. `outcomes` grows while the run goes on, so that an
-    interrupted run still has everything it had settled.
+    interrupted run still has everything it had settled. `unanswered` counts the last requests in a row without an
+    answer, `try_again` makes a control call; `stopped` is why the run ended before its time.
     """
 
     ask: Callable[[Question], Awaitable[Observation]]
@@ -44,27 +48,57 @@ class Run:
     jobs: int = 8
     settled: Callable[[Case, Outcome], None] = lambda _case, _outcome: None
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    unanswered: Callable[[], int] = lambda: 0
+    try_again: Callable[[], Awaitable[object]] | None = None
+    stopped: str | None = None
     outcomes: dict[Case, Result] = field(default_factory=dict)
     controls: dict[Base, ControlSeen] = field(default_factory=dict)
     _asked: dict[Question, "asyncio.Task[Observation]"] = field(default_factory=dict)
+    _free: "set[Question | None]" = field(default_factory=set)
     _gate: asyncio.Semaphore = field(init=False)
+    _doubting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _work: "asyncio.Task[None] | None" = None
 
     def __post_init__(self) -> None:
         self._gate = asyncio.Semaphore(self.jobs)
 
-    async def over(self, cases: Sequence[Case]) -> None:
+    async def over(self, cases: Sequence[Case], *, seconds: float | None = None, limit: str = "") -> None:
+        """Run all cases. After `seconds` what has no outcome yet is inconclusive, for the reason `limit`.
+
+        So is the rest where the server has stopped answering.
+        """
+        self._work = work = asyncio.ensure_future(self._over(cases))
+        timer = None
+        if seconds is not None:
+            timer = asyncio.get_running_loop().call_later(max(seconds, 0.0), self.stop, limit)
+        try:
+            await work
+        except asyncio.CancelledError:
+            outer = asyncio.current_task()
+            if self.stopped is None or (outer is not None and outer.cancelling()):
+                raise
+            self.close(cases, self.stopped)
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def stop(self, reason: str) -> None:
+        """End the run before its time."""
+        if self.stopped is None and self._work is not None and not self._work.done():
+            self.stopped = reason
+            self._work.cancel()
+
+    async def _over(self, cases: Sequence[Case]) -> None:
         """Run all cases; those that change the server's state run alone, after the others."""
         for case in cases:
             if case.question is None or case.inapplicable:
                 self._settle(case, NotApplicable(case.inapplicable or "nothing to ask"))
         pending = [case for case in cases if case not in self.outcomes]
+        pending.sort(key=_lesser)  # so that a run which ends before its time has asked what matters most
         together = [case for case in pending if not _alone(case) and not _last(case)]
         try:
-            async with asyncio.TaskGroup() as group:
-                for base, batch in _batches(case for case in together if case.base is not None):
-                    group.create_task(self._bracketed(base, batch))
-            # After the brackets, so that no bracketed case rests on an answer from before its opening control.
-            await self._freely([case for case in together if case.base is None])
+            for _, same in groupby(together, key=_lesser):
+                await self._together(list(same))
             for base, batch in _batches((case for case in pending if _alone(case) and case.base is not None), size=1):
                 await self._bracketed(base, batch)
             for case in pending:
@@ -77,6 +111,19 @@ class Run:
         finally:
             for task in self._asked.values():
                 task.cancel()
+
+    async def _together(self, cases: Sequence[Case]) -> None:
+        """Run cases that do not disturb each other, at most `jobs` brackets open at once."""
+        few = asyncio.Semaphore(self.jobs)
+
+        async def bracketed(base: Base, batch: Sequence[Case]) -> None:
+            async with few:
+                await self._bracketed(base, batch)
+
+        async with asyncio.TaskGroup() as group:
+            for base, batch in _batches(case for case in cases if case.base is not None):
+                group.create_task(bracketed(base, batch))
+        await self._freely([case for case in cases if case.base is None])
 
     def observed(self, kind: type[O]) -> O | None:
         """Return what a question of this kind brought, the first one; None where none was asked, or answered."""
@@ -94,7 +141,9 @@ class Run:
                 self._settle(case, Inconclusive(reason))
 
     async def _freely(self, cases: Sequence[Case]) -> None:
+        before = set(self._asked)
         await self._observe(cases)
+        self._free |= set(self._asked) - before
         for case in cases:
             self._judge(case)
 
@@ -105,6 +154,10 @@ class Run:
             for case in batch:  # a batch that was not believed is asked again, never read from memory
                 if case.question in unbelieved:
                     self._asked.pop(case.question, None)
+                # No bracketed case rests on an answer from before its opening control.
+                for question in {case.question, case.tokenless, case.baseline} & self._free:
+                    self._asked.pop(question, None)
+                    self._free.discard(question)
             await self._observe(batch)
             unbelieved.update(case.question for case in batch if case.question is not None)
 
@@ -168,7 +221,21 @@ class Run:
 
     async def _gated(self, question: Question) -> Observation:
         async with self._gate:
-            return await self.ask(question)
+            observed = await self.ask(question)
+        if self.unanswered() >= _SILENCE:
+            await self._doubt()
+        return observed
+
+    async def _doubt(self) -> None:
+        """The server may be gone: one more call, with a good token, decides."""
+        async with self._doubting:
+            silent = self.unanswered()
+            if silent < _SILENCE or self.try_again is None:
+                return
+            await self.try_again()
+            if self.unanswered() > silent:
+                told = f"{silent} requests in a row, and a control call after them, got no answer"
+                self.stop(f"the server stopped answering: {told}")
 
     def _judge(self, case: Case) -> None:
         if case.question is None:
@@ -222,6 +289,11 @@ class Run:
     ) -> None:
         self.outcomes[case] = Result(case.id, case.check, case.revision, outcome, evidence, reproduce)
         self.settled(case, outcome)
+
+
+def _lesser(case: Case) -> bool:
+    """Whether a case may be asked after those of level MUST and those of the core."""
+    return case.check.level is not Level.MUST and not case.check.core
 
 
 def _alone(case: Case) -> bool:

@@ -1,7 +1,7 @@
 """A run of a contract: start the issuer and the server, look at it, and carry the plan out."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,7 +100,7 @@ async def run_contract(
             )
             async with door:
                 outputs = Outputs(reached.written, None if behind is None else lambda: behind.passed)
-                run = _ContractRun(resolved, options, credentials, redactor, door, reached.time, outputs)
+                run = _ContractRun(resolved, options, credentials, redactor, door, reached.time, outputs, reached.hurry)
                 return await run.report()
 
 
@@ -177,6 +177,7 @@ class _ContractRun:
     door: HttpDoor
     time: TimeControl
     outputs: Outputs
+    hurry: Callable[[], None]
     started: float = field(default_factory=stopwatch)
 
     async def report(self) -> Report:

@@ -16,10 +16,14 @@ __all__ = ["Given", "Options", "Progress"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run tells how far it is: `begin` with the number of cases, `settled` after each."""
+    """Where a run tells how far it is: `begin` with the number of cases, `settled` after each.
+
+    `paced` is told how many requests a second a server allows that limits them, and the seconds that the rest may take.
+    """
 
     begin: Callable[[int], None] = lambda _total: None
     settled: Callable[[Case, Outcome], None] = lambda _case, _outcome: None
+    paced: Callable[[float, float], None] = lambda _rate, _rest: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class Given:
 class Options:
     """How to run. `environ` stands for the process environment, `name` for the contract in reports.
 
-    `time_limit` is for one request, `wait` for all waiting until time has passed, both in seconds. With a `genuine`
+    In seconds, `time_limit` is for one request, `wait` for all waiting until time has passed, and `deadline` for the
+    whole of asking: what is not known then is inconclusive. With a `genuine`
     token no issuer is started, and what tampering and transport cannot make is not asked. `shard` is the part of the
     plan to run, None for the whole.
     """
@@ -59,6 +64,7 @@ class Options:
     clock: Clock = system_clock
     time_limit: float = 10.0
     wait: float = 0.0
+    deadline: float | None = None
     genuine: Given | None = None
     waivers: tuple[Waiver, ...] = ()
     shard: Shard | None = None

@@ -32,6 +32,10 @@ EVERY_REVISION = tuple(sorted(Revision, reverse=True))
 """The newest first."""
 
 
+_FAREWELL_S = 0.5
+"""How long a run that ends before its time takes to end its sessions."""
+
+
 class Started(Protocol):
     """A run under way; `started` is a reading of the stopwatch."""
 
@@ -43,6 +47,10 @@ class Started(Protocol):
     def door(self) -> HttpDoor: ...
     @property
     def started(self) -> float: ...
+
+    def hurry(self) -> None:
+        """Leave a server that the kit started little time to end."""
+        ...
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
         """Return what the judge of a case may know."""
@@ -75,18 +83,38 @@ async def carry_out(
         ),
         jobs=options.jobs,
         settled=options.progress.settled,
+        unanswered=lambda: door.unanswered,
+        try_again=lambda: _control_call(plan, context),
     )
+
+    def paced(rate: float) -> None:
+        """Say what the rest will take, by what the cases so far have taken."""
+        done = len(run.outcomes)
+        each = len(door.evidence.exchanges()) / done if done else 1.0
+        options.progress.paced(rate, (len(plan.cases) - done) * each / rate)
+
+    door.pace.told = paced
     interrupted = False
+    left = None if options.deadline is None else options.deadline - (stopwatch() - started.started)
     try:
-        await run.over(plan.cases)
+        await run.over(plan.cases, seconds=left, limit=f"the time limit of {options.deadline or 0:g} s was reached")
     except asyncio.CancelledError:
         interrupted = True
         task = asyncio.current_task()
         if task is not None:
             task.uncancel()
         run.close(plan.cases, "the run was interrupted")
-    with contextlib.suppress(asyncio.CancelledError):
-        await context.close()
+    if door.pace.learned is not None:
+        notes = (*notes, f"the server limits the rate; it was asked {door.pace.learned:.3g} times a second in the end")
+    if options.selection.core:
+        notes = (*notes, f"the core checks alone were asked, in {plan.revisions[0]} (--quick)")
+    if run.stopped is not None:
+        notes = (*notes, run.stopped)
+    if interrupted or run.stopped is not None:
+        started.hurry()
+    with contextlib.suppress(asyncio.CancelledError, TimeoutError):
+        async with asyncio.timeout(_FAREWELL_S if interrupted or run.stopped is not None else None):
+            await context.close()
     results = waive([run.outcomes[case] for case in plan.cases], waivers, today)
     stale = stale_waivers(waivers, results, today, whole=shard is None)
 
@@ -113,6 +141,15 @@ async def carry_out(
         shard=shard,
         coverage=_coverage(run.observed(SurfaceObserved)),
     )
+
+
+async def _control_call(plan: Plan, context: Context) -> None:
+    """Make the control call of the plan, once; without a contract, ask for the endpoint."""
+    base = next((case.base for case in plan.cases if case.base is not None), None)
+    if base is None:
+        await context.conversation.door.fetch(context.endpoint, note="is the server still there?")
+    else:
+        await PROBES[base.question.probe].ask(base.question, context)
 
 
 def _coverage(observed: SurfaceObserved | None) -> tuple[Coverage, ...]:

@@ -37,12 +37,14 @@ _OUTPUT = "the server's output"
 class Reached:
     """A server that is up: how time passes for it, and for one in this process how requests get there.
 
-    `written` gives the places where it writes, with the text of this run; None for a file that is not there.
+    `written` gives the places where it writes, with the text of this run; None for a file that is not there. `hurry`
+    leaves it little time to end.
     """
 
     time: TimeControl
     transport: InsideTransport | None = None
     written: Callable[[], Sequence[tuple[str, str | None]]] = lambda: ()
+    hurry: Callable[[], None] = lambda: None
 
 
 @asynccontextmanager
@@ -112,8 +114,9 @@ async def started(contract: Contract, redactor: Redactor, wait: float) -> AsyncI
             redact=redactor.redact,
             time_limit=_READY_LIMIT,
             log=output,
-        ):
-            yield Reached(RealTime(wait), written=lambda: [(_OUTPUT, tail(output)), *logs.written()])
+        ) as process:
+            written = lambda: [(_OUTPUT, tail(output)), *logs.written()]  # noqa: E731
+            yield Reached(RealTime(wait), written=written, hurry=process.hurry)
 
 
 async def _answers(url: str, time_limit: float) -> bool:

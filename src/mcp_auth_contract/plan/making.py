@@ -62,7 +62,8 @@ def _selected(cases: list[Case], revisions: tuple[Revision, ...], selection: Sel
     admitted: list[Case] = []
     left_out: list[Case] = []
     for case in cases:
-        (admitted if chosen.admits(case) else left_out).append(case)
+        wanted = chosen.admits(case) and (not chosen.core or case.revision in (None, revisions[0]))
+        (admitted if wanted else left_out).append(case)
     return Plan(tuple(admitted), revisions, tuple(left_out))
 
 

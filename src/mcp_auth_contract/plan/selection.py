@@ -16,19 +16,23 @@ __all__ = ["Selection"]
 class Selection:
     """Which checks and cases to run: ids, families (`token-`) or patterns (`scope-*[update_*]`).
 
-    `ids` are exact ids of cases and, for what is settled before it expands into cases, of checks; None for all.
+    `ids` are exact ids of cases and, for what is settled before it expands into cases, of checks; None for all. `core`
+    leaves the core checks, which a plan then has in its first revision alone.
     """
 
     select: tuple[str, ...] = ()
     deselect: tuple[str, ...] = ()
     ids: frozenset[str] | None = None
+    core: bool = False
 
     def admits(self, case: Case) -> bool:
         """Whether a case is to run."""
-        return self._admits(case.id, case.check.id, case.check.family)
+        return (case.check.core or not self.core) and self._admits(case.id, case.check.id, case.check.family)
 
     def admits_name(self, case: str, check: str) -> bool:
         """Whether a case that no plan holds would be to run, by its id and the one of its check."""
+        if self.core:
+            return False
         family = next((one for one in FAMILIES if check.startswith(f"{one}-")), "")
         return self._admits(case, check, family)
 

@@ -89,6 +89,10 @@ class StartedProcess:
         """The last 64 KiB of what it wrote to stdout and stderr, unredacted: for searching, never for showing."""
         return self._output.decode("utf-8", "replace")
 
+    def hurry(self) -> None:
+        """Leave it a second at most between SIGTERM and SIGKILL: somebody waits for the end."""
+        self._grace = min(self._grace, 1.0)
+
     async def __aenter__(self) -> Self:
         try:
             if self._log is not None:

@@ -20,6 +20,7 @@ __all__ = ["Attempt", "Received"]
 _QUIET = 1.0
 _GRACE = 0.1
 _LONGEST_UNKNOWN = 4096
+_SILENT = frozenset({TransportFailure.CONNECT, TransportFailure.TIMEOUT, TransportFailure.RESET})
 _LARGE = 32 * 1024
 _TOKEN_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=%"  # noqa: S105
 
@@ -58,12 +59,16 @@ class Attempt:
     trouble: TransportFailure | None = None
     detail: str = ""
     stream_stayed_open: bool = False
+    unanswered: bool = False
 
     def fail(self, trouble: TransportFailure, detail: str) -> None:
         """Take a failure: before the status it is the outcome, after it the body is cut short."""
         if self.body is None:
             self.trouble, self.detail = trouble, detail
+            self.unanswered = trouble in _SILENT
         elif not self.body.answered:
+            # What never comes to its end is no answer either, whatever a stream brings meanwhile.
+            self.unanswered = trouble is TransportFailure.TIMEOUT
             self.body.cut(f"{trouble.value} ({detail})" if detail else trouble.value)
 
     async def read(self, response: httpx.Response, *, body_limit: int, wait_for_end: bool) -> None:

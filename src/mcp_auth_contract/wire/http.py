@@ -71,10 +71,12 @@ class HttpDoor:
             inside[self.target_origin] = transport
         self._connections = Connections(inside, ca_files)
         self._resolve = resolve
-        self._pace = Pace(max_rate, sleep)
+        self.pace = Pace(max_rate, sleep)
         self._patience = Patience(sleep)
         self._reaches: frozenset[Reach] | None = None
         self._streams_end = True
+        self.unanswered = 0
+        """How many requests to the target, the last ones in a row, got no answer."""
 
     def __repr__(self) -> str:
         return f"<HttpDoor to {self.target_origin}>"
@@ -128,6 +130,8 @@ class HttpDoor:
         while True:
             received = await self._try_twice(request, origin)
             wait = self._patience.after(received.answer, waits)
+            if origin == self.target_origin and received.answer.status is not None:
+                self.pace.heard(limited=received.answer.status == 429, wait=wait or 0.0)
             if wait is None:
                 return received
             waits.append(wait)
@@ -150,7 +154,7 @@ class HttpDoor:
 
     async def _run(self, attempt: Attempt) -> Received:
         if attempt.origin == self.target_origin:
-            await self._pace.turn()
+            await self.pace.turn(hopeless=self._patience.hopeless)
         exchange = self.evidence.next_id()
         started, begun = self.evidence.elapsed(), stopwatch()
         limit = self.time_limit if attempt.request.timeout is None else attempt.request.timeout
@@ -165,6 +169,8 @@ class HttpDoor:
                 attempt.fail(*trouble_of(error, attempt.progress))
         finally:
             await attempt.progress.close_unfinished()
+        if attempt.origin == self.target_origin:
+            self.unanswered = self.unanswered + 1 if attempt.unanswered else 0
         if attempt.is_large:
             # The loop stays free for other exchanges and for signals while it is searched.
             received = await asyncio.to_thread(attempt.received, exchange, self.redactor)

@@ -14,25 +14,56 @@ _TRIES = 3
 _TOTAL_WAIT = 5.0
 _FIRST_WAIT = 0.5
 _GIVE_UPS = 3
+_LEAST_WAIT = 0.1
+_SLOWEST = 1.0
+_SLOWER = 0.7
+_MARGIN = 0.9
 
 
 class Pace:
-    """Spreads requests so that no more than `rate` are started per second; None is no limit."""
+    """Spreads requests so that no more than `rate` are started per second; None is no limit until one is learned.
+
+    A server that answers 429 has shown what it allows: what it served until then, over the time that took and the time
+    to wait. That pace is kept, and lowered where it was still too fast.
+    """
 
     def __init__(self, rate: float | None, sleep: Sleep) -> None:
-        self._gap = 1 / rate if rate else 0.0
+        self._declared = rate
+        self.learned: float | None = None
+        self.told: Callable[[float], None] = lambda _rate: None
         self._sleep = sleep
         self._next = 0.0
+        self._since: float | None = None
+        self._served = 0
 
-    async def turn(self) -> None:
-        """Wait until the next request may start."""
-        if not self._gap:
-            return
+    async def turn(self, *, hopeless: bool = False) -> None:
+        """Wait until the next request may start. A `hopeless` server is not spared beyond what the contract says."""
         now = asyncio.get_running_loop().time()
+        if self._since is None:
+            self._since = now
+        learned = None if hopeless else self.learned
+        rates = [rate for rate in (self._declared, learned) if rate]
+        if not rates:
+            return
         start = max(now, self._next)
-        self._next = start + self._gap
+        self._next = start + 1 / min(rates)
         if start > now:
             await self._sleep(start - now)
+
+    def heard(self, *, limited: bool, wait: float) -> None:
+        """Take note of one answer; `wait` is how many seconds a limited one asks to wait."""
+        now = asyncio.get_running_loop().time()
+        since = now if self._since is None else self._since
+        if not limited:
+            self._served += 1
+        elif self._served and now >= since:  # what was under way when the limit was met tells nothing new
+            rate = self._served / (now - since + max(wait, _LEAST_WAIT))
+            if self.learned is not None:
+                rate = min(rate, self.learned * _SLOWER)
+            self.learned = max(rate * _MARGIN, _SLOWEST)
+            self._served, self._since = 0, now + wait
+            self._next = max(self._next, self._since)
+            self.told(self.learned)
 
 
 class Patience:
@@ -45,6 +76,11 @@ class Patience:
         self.sleep = sleep
         self._gave_up = 0
 
+    @property
+    def hopeless(self) -> bool:
+        """Whether it has given up on the server, for now."""
+        return self._gave_up >= _GIVE_UPS
+
     def after(self, answer: Answer, waits: list[float]) -> float | None:
         """Return the seconds to wait, or None to take the answer as it is. `waits` are those already spent on it."""
         if answer.status != 429:
@@ -53,7 +89,7 @@ class Patience:
             return None
         told = retry_after(answer)
         wait = _FIRST_WAIT * 2 ** len(waits) if told is None else told
-        if self._gave_up >= _GIVE_UPS:
+        if self.hopeless:
             return None
         if len(waits) + 1 >= _TRIES or sum(waits) + wait > _TOTAL_WAIT:
             self._gave_up += 1
