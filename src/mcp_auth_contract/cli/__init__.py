@@ -16,4 +16,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     from mcp_auth_contract.cli.app import call
 
-    return call(words)
+    return call(words, of_process=arguments is None)

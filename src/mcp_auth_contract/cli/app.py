@@ -30,6 +30,7 @@ from mcp_auth_contract.cli.parameters import (
     with_outputs,
 )
 from mcp_auth_contract.cli.reporting import report_app
+from mcp_auth_contract.cli.supervisor import WORDS, said_by
 from mcp_auth_contract.errors import KitError
 from mcp_auth_contract.model import Level
 
@@ -288,8 +289,15 @@ def _level(word: str) -> Level:
     return Level(word.upper())
 
 
-def call(words: Sequence[str]) -> int:
-    """Run one command line and return its exit code."""
+def call(words: Sequence[str], *, of_process: bool = False) -> int:
+    """Run one command line and return its exit code; `of_process` says that this process is there for it alone."""
+    if not of_process:
+        return _called(words)
+    WORDS.set(tuple(words))
+    return said_by(lambda: _called(words))
+
+
+def _called(words: Sequence[str]) -> int:
     try:
         code = app(args=list(words), prog_name="mcp-auth-contract", standalone_mode=False)
     except KitError as fault:

@@ -14,6 +14,7 @@ import typer
 from mcp_auth_contract.cli.finding import DEFAULT_NAME
 from mcp_auth_contract.cli.outputs import demand_writable_file
 from mcp_auth_contract.cli.running import demand_http, given_token_of, interruptible, shown_progress
+from mcp_auth_contract.cli.supervisor import supervised
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.errors import ContractError, Unreachable, UsageError
 from mcp_auth_contract.init import (
@@ -61,6 +62,8 @@ def inspect_and_draft(options: InitOptions) -> int:
         _demand_new(options.output)
         demand_writable_file(options.output)
     given = given_token_of(options.token_env)
+    if options.app is not None and (code := supervised()) is not None:
+        return code
     try:
         with contextlib.nullcontext() if options.yes else shown_progress():
             seen = interruptible(inspect_server(settings, source, environ=dict(os.environ), given=given))

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from rich.console import Console
@@ -20,6 +20,7 @@ from mcp_auth_contract.catalogue import Check, load_builtin
 from mcp_auth_contract.cli.finding import find_contract
 from mcp_auth_contract.cli.outputs import demand_writable, demand_writable_file, save, write
 from mcp_auth_contract.cli.parameters import Outputs
+from mcp_auth_contract.cli.supervisor import supervised
 from mcp_auth_contract.contract import at_url, load_contract
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution import Given, Options, Progress, Shard, probe_url, run_contract
@@ -39,6 +40,8 @@ __all__ = [
 ]
 
 _Result = TypeVar("_Result")
+
+_SAME_SIGNAL_S = 1.0
 
 _BEARER_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 
@@ -74,6 +77,8 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
     if options.url is not None:
         demand_http(options.url)
         contract = at_url(contract, options.url)
+    if contract.target.app is not None and (code := supervised()) is not None:
+        return code
     demand_writable(outputs)
     if options.write_waivers is not None:
         if options.write_waivers.exists():
@@ -161,19 +166,49 @@ def demand_http(url: str) -> None:
 def interruptible(work: Awaitable[_Result]) -> _Result:
     """Run to the end, or to the first Ctrl-C, SIGTERM or SIGHUP, which cancels the work; a run then reports in part."""
 
+    running: list[asyncio.Future[_Result]] = []
+
     async def watched() -> _Result:
         task = asyncio.ensure_future(work)
+        running.append(task)
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_without_exits)
+        ended_at: list[float] = []
+
+        def end() -> None:
+            # A terminal's Ctrl-C reaches the process that watches this one too, which passes it on.
+            if not ended_at or loop.time() - ended_at[-1] > _SAME_SIGNAL_S:
+                ended_at.append(loop.time())
+                task.cancel()
+
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)  # Windows knows no SIGHUP
             with contextlib.suppress(NotImplementedError, ValueError, TypeError):
-                loop.add_signal_handler(number, task.cancel)
+                loop.add_signal_handler(number, end)
         try:
             return await task
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
 
-    return asyncio.run(watched())
+    with asyncio.Runner() as runner:
+        try:
+            return runner.run(watched())
+        except SystemExit as left:
+            # A task or a callback of an application in this process; the kit's own never leave it.
+            told = f"mcp-auth-contract: the server tried to end the process of the kit (code {left.code})\n"
+            running[0].cancel()
+            try:
+                return runner.get_loop().run_until_complete(running[0])
+            except asyncio.CancelledError:
+                raise KeyboardInterrupt from None
+            finally:  # until then what is written to stderr is the application's
+                sys.stderr.write(told)
+
+
+def _without_exits(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Leave out what `interruptible` tells: a task of an application that tried to leave the process."""
+    if not isinstance(context.get("exception"), SystemExit):
+        loop.default_exception_handler(context)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mcp_auth_contract.catalogue import Check, load_builtin
 from mcp_auth_contract.contract import Contract, load_contract
-from mcp_auth_contract.errors import ContractError
+from mcp_auth_contract.errors import ContractError, Unreachable
 from mcp_auth_contract.execution import Options, run_contract
 from mcp_auth_contract.execution.plan_run import EVERY_REVISION
 from mcp_auth_contract.model import Level
@@ -95,7 +95,10 @@ class SharedRun:
         )
         # A loop of its own, which leaves alone what pytest-asyncio or anyio have made the current one.
         with _as_in_production(), asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
-            return runner.run(run_contract(collected.contract, options))
+            try:
+                return runner.run(run_contract(collected.contract, options))
+            except SystemExit as left:  # pytest would end with the application's own exit code
+                raise Unreachable(f"target.app: the server tried to end the process (code {left.code})") from None
 
     def _unasked(self, case: str, report: Report) -> CaseOutcome:
         """A case that the run's plan does not have: the server speaks other revisions, or the fault is none for it."""

@@ -157,7 +157,7 @@ class _Exchange(httpx.AsyncByteStream):
     async def _run(self, app: AsgiApp, scope: _Message) -> None:
         try:
             await app(scope, self._receive, self._send)
-        except SystemExit:
+        except (SystemExit, KeyboardInterrupt):
             raise RuntimeError("the application tried to leave the process") from None
 
     async def _receive(self) -> _Message:
