@@ -100,7 +100,7 @@ def _secret(name: str) -> Callable[[TokenSpec], bytes | None]:
 def hmac_with_public_key(good: TokenSpec, how: _Hmac) -> TokenSpec | None:
     """The token is signed with HS256, the issuer's public key being the secret.
 
-    RFC 8725 §2.1 tells of this attack: what verifies with HMAC knows the public key only, as everybody does.
+    RFC 8725 §2.1: where HS256 is taken too, the public key that everybody knows becomes the shared secret.
     """
     secret = how.secret(good)
     if secret is None:
