@@ -63,6 +63,11 @@ def changing(part: str, **steps: Any) -> Change:
     return lambda behaviour: replace(behaviour, **{part: replace(getattr(behaviour, part), **steps)})
 
 
+def adapting(part: str, step: str, make: Callable[[Any], Any]) -> Change:
+    """Return the change that replaces one step by what is made of it."""
+    return lambda behaviour: changing(part, **{step: make(getattr(getattr(behaviour, part), step))})(behaviour)
+
+
 def all_of(*changes: Change) -> Change:
     """Return the change that makes these one after the other."""
 
