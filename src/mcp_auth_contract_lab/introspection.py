@@ -18,6 +18,7 @@ from mcp_auth_contract_lab.settings import LabSettings
 from mcp_auth_contract_lab.verification import Claims, Trust
 
 _CACHE_LIMIT = 1000
+_TIMES = (verification.not_expired, verification.already_valid)
 
 
 def basic_credentials(settings: LabSettings) -> Mapping[str, str]:
@@ -125,18 +126,9 @@ class Introspector:
         except IntrospectionUnavailable as failure:
             return steps.failed(failure)
         trust = replace(trust, now=self._settings.clock())
-        for step in (
-            steps.active,
-            bearer_kind,
-            issuer_if_named,
-            steps.audience,
-            verification.not_expired,
-            verification.already_valid,
-        ):
+        for step in (steps.active, bearer_kind, issuer_if_named, steps.audience, *_TIMES):
             step(claims, trust)
-        principal = verification.principal_named(
-            claims, trust, verification.subject_named, verification.tenant_named, granted
-        )
+        principal = verification.principal_named(claims, trust, granted)
         self._keep(key, principal, steps.kept_until(claims, trust))
         return principal
 
