@@ -193,7 +193,7 @@ class Lab:
         message = await incoming.posted() if challenges.in_tool_result(denial) else {}
         if message.get("method") != "tools/call" or not rpc.is_request_id(message.get("id")):
             return challenges.write(denial)
-        return rpc.rpc_response(rpc.result_message(message["id"], challenges.told(denial)))
+        return rpc.rpc_response(rpc.result_message(message["id"], challenges.as_result(denial)))
 
     def _denial(self, incoming: Incoming, denied: Exception) -> Denial:
         challenges = self.behaviour.challenges

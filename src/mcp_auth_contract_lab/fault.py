@@ -37,7 +37,10 @@ class Faults(dict[str, Fault]):
 
     def rows(self, *rows: tuple[str, str, Change], within: Profile | None = None) -> None:
         """Add faults that are data: name, sentence, change."""
-        self.update({row[0]: Fault(*row, within or self._within) for row in rows})
+        for name, summary, change in rows:
+            if name in self:
+                raise ValueError(f"two faults are called {name}")
+            self[name] = Fault(name, summary, change, within or self._within)
 
     def by(self, make: Callable[[Any], Change], name: str = "") -> Callable[[_Function], _Function]:
         """Make a fault of the decorated function: its name, its docstring, and the change that `make` returns."""

@@ -123,7 +123,7 @@ def with_schemes(tool: Tool) -> dict[str, Any]:
     return {**tool.describe(), "securitySchemes": schemes, "_meta": {"securitySchemes": schemes}}
 
 
-def _telling_in_results(chosen: Callable[[Denial], bool]) -> Change:
+def _challenging_in_results(chosen: Callable[[Denial], bool]) -> Change:
     return all_of(
         changing("challenges", in_tool_result=chosen),
         changing("endpoint", open_to_all=_open_to_strangers),
@@ -182,7 +182,7 @@ PROFILES: Mapping[Profile, Change] = MappingProxyType(
             adapting("isolation", "exports", lambda exports: replace(exports, ended_by_use=True)),
             changing("states", once=True),
         ),
-        Profile.TOOL_CHALLENGE: _telling_in_results(lambda _denial: True),
-        Profile.EITHER_CHALLENGE: _telling_in_results(lambda denial: denial.get("error") is None),
+        Profile.TOOL_CHALLENGE: _challenging_in_results(lambda _denial: True),
+        Profile.EITHER_CHALLENGE: _challenging_in_results(lambda denial: denial.get("error") is None),
     }
 )
