@@ -1,9 +1,10 @@
-"""The gate fails closed: it opens only when everything that had to be seen was seen, and held."""
+"""The gate fails closed: it opens only when everything that had to be seen was seen, and passed."""
 
 from collections.abc import Sequence
 
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable
-from mcp_auth_contract.runner.result import Gate, Result
+from mcp_auth_contract.reports.groups import many
+from mcp_auth_contract.reports.model import Gate, Result
 
 __all__ = ["decide"]
 
@@ -17,32 +18,29 @@ def decide(
 ) -> Gate:
     """Decide over the results of a run.
 
-    Exit codes: 0 open · 1 a clause is broken, or a waiver is no longer true · 3 something that had to be observed
-    could not be · 4 a fault in the kit. 4 wins over 1, and 1 over 3. `fail_on` SHOULD shuts the gate for
-    recommendations as well. A failure that is waived does not shut it; each sentence in `stale`, about a waiver, does.
+    Exit codes: 0 open · 1 a check failed, or a waiver is no longer true · 3 something that had to be observed could
+    not be · 4 a kit error. 4 wins over 1, and 1 over 3. `fail_on` SHOULD shuts the gate for recommendations as well.
+    A failure that is waived does not shut it; each sentence in `stale`, about a waiver, does.
     """
     binding = (Level.MUST,) if fail_on is Level.MUST else (Level.MUST, Level.SHOULD)
+    levels = " or ".join(binding)
     bound = [result for result in results if result.check.level in binding]
-    broken = [result for result in bound if isinstance(result.outcome, Fail) and result.waived is None]
+    failed = [result for result in bound if isinstance(result.outcome, Fail) and result.waived is None]
     unseen = [result for result in bound if isinstance(result.outcome, Inconclusive)]
     faults = [result for result in results if isinstance(result.outcome, Error)]
     ran = [result for result in results if not isinstance(result.outcome, NotApplicable)]
 
     reasons: list[str] = []
     if faults:
-        reasons.append(_count(faults, "ended with a fault in the kit"))
-    if broken:
-        reasons.append(_count(broken, f"broke a clause of level {' or '.join(binding)}"))
+        reasons.append(f"{many(len(faults), 'case')} ended with a kit error")
+    if failed:
+        reasons.append(f"{many(len(failed), 'case')} of level {levels} failed")
     if unseen:
-        reasons.append(_count(unseen, f"of level {' or '.join(binding)} could not be observed"))
+        reasons.append(f"{many(len(unseen), 'case')} of level {levels} ended inconclusive")
     if interrupted:
         reasons.append("the run was interrupted")
     if not ran:
         reasons.append("no check was run at all")
-    code = 4 if faults else 1 if broken or stale else 3 if reasons else 0
+    code = 4 if faults else 1 if failed or stale else 3 if reasons else 0
     reasons += stale
     return Gate(open=not reasons, exit_code=code, reasons=tuple(reasons), binding=binding, stale=tuple(stale))
-
-
-def _count(results: Sequence[Result], what: str) -> str:
-    return f"{len(results)} {'case' if len(results) == 1 else 'cases'} {what}"

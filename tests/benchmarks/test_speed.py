@@ -13,14 +13,14 @@ from tests.lab.lab_runs import CHECKS, run_lab
 
 from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.contract import read_contract
-from mcp_auth_contract.execute import Options
+from mcp_auth_contract.execution import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.settings import LabSettings
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Selection, make_plan
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.tokens.keys import Algorithm
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.settings import LabSettings
 
 pytestmark = pytest.mark.benchmark
 
@@ -55,7 +55,7 @@ def test_a_run_against_the_sample_server_compared_with_a_bare_replay() -> None:
         base = url_of(listener, tls=False)
         settings = LabSettings(issuer=issuer.url, jwks_uri=issuer.jwks_uri, resource=f"{base}/mcp", base=base)
         with serve_in_thread(create_app(settings), listener=listener):
-            bare = asyncio.run(replay(report, base, report.target.url.removesuffix("/mcp")))
+            bare = asyncio.run(replay(report, base, report.server.url.removesuffix("/mcp")))
     print(f"\nrun / bare replay of {len(report.exchanges)} requests: {report.duration_s / bare:.2f} (goal 1.5)")
 
 

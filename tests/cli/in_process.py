@@ -7,9 +7,9 @@ ROOT = Path(__file__).parents[2]
 _SERVER = """
 import os
 
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.faults import FAULTS
-from mcp_auth_contract.lab.server import settings_from
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.faults import FAULTS
+from mcp_auth_contract_lab.server import settings_from
 
 app = create_app(settings_from(os.environ, 8000, FAULTS.get(os.environ["FAULT"])))
 """

@@ -132,7 +132,7 @@ def test_a_broken_server_is_red_and_annotates_the_contract(workspace: Path) -> N
     )
     assert (job.code, job.outputs["exit-code"]) == (1, "1"), job.out
     assert "::error file=server/auth.toml,title=MUST%3A An expired token is refused::token-expired-refused" in job.out
-    assert "### Broken (shuts the gate)" in job.summary
+    assert "### Failed (shuts the gate)" in job.summary
     assert (Path(job.outputs["reports"]) / "junit.xml").stat().st_size > 500
 
 
@@ -151,7 +151,7 @@ def test_every_input_reaches_the_command(workspace: Path) -> None:
         workspace, select=SELECT, fail_on="should", waivers="w.toml", shard="1/2", args="--every-revision\n--jobs\n2\n"
     )
     assert job.code == 0, job.out
-    assert "Shard 1 of 2" in job.summary
+    assert "| shard | `` 1 of 2; " in job.summary
     refused = run_action(workspace, select=SELECT, fail_on="may")
     assert refused.code == 2
     assert "write must or should" in refused.out

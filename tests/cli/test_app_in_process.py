@@ -14,8 +14,8 @@ SERVER = """
 import os
 from contextlib import asynccontextmanager
 
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.server import settings_from
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.server import settings_from
 from starlette.applications import Starlette
 from starlette.routing import Mount
 

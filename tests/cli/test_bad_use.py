@@ -73,10 +73,11 @@ def refused(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:
         (["rnu"], "rnu"),
         (["probe", "ftp://127.0.0.1/"], "not an http or https URL"),
         (["mint", "mcp-auth-contract.toml", "alic"], 'no principal is called "alic"'),
-        (["mint", "mcp-auth-contract.toml", "alice", "--defect", "expird"], "did you mean 'expired'?"),
+        (["mint", "mcp-auth-contract.toml", "alice", "--defect", "expird"], 'did you mean "expired"?'),
         (["mint", "mcp-auth-contract.toml", "alice", "--defect", "alg_none", "--variant", "x"], "unknown variant 'x'"),
         (["lab", "--fault", "nonsense"], 'no fault is called "nonsense"'),
-        (["lab", "--variant", "nonsense"], 'no variant is called "nonsense"'),
+        (["lab", "--profile", "nonsense"], 'no profile is called "nonsense"'),
+        (["lab", "--variant", "nonsense"], 'no profile is called "nonsense"'),
         (["run", "--scenarios", "nowhere"], "no such folder of checks"),
     ],
 )
@@ -176,7 +177,7 @@ def test_everything_that_can_be_listed_is(capsys: pytest.CaptureFixture[str]) ->
     said = capsys.readouterr().out
     assert "alg_none" in said
     assert "rfc-editor.org" in said
-    assert "Authorization: Bearer <" in said
+    assert "observed  200 with a result (the token expired" in said
 
 
 def test_a_server_is_not_started_where_another_listens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

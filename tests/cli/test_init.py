@@ -23,12 +23,12 @@ from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.cli import main
 from mcp_auth_contract.clock import system_clock
 from mcp_auth_contract.contract import load_contract, read_contract
-from mcp_auth_contract.execute.credentials import OwnIssuer
+from mcp_auth_contract.execution.credentials import OwnIssuer
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.settings import LabSettings
-from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.wire import Redactor
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.settings import LabSettings
 
 FILE = Path("mcp-auth-contract.toml")
 COMMAND = [sys.executable, "-m", "mcp_auth_contract"]
@@ -52,8 +52,8 @@ ALL_TOOLS = {
 SERVER = """
 import os
 
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.server import settings_from
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.server import settings_from
 
 app = create_app(settings_from(os.environ, int(os.environ.get("PORT", 8000))))
 """
@@ -71,7 +71,7 @@ def issuer() -> Iterator[EmbeddedIssuer]:
 
 
 @contextmanager
-def lab(issuer: EmbeddedIssuer, *variants: Variant) -> Iterator[str]:
+def lab(issuer: EmbeddedIssuer, *profiles: Profile) -> Iterator[str]:
     """The sample server on a free port; yields its endpoint."""
     with bind("127.0.0.1", 0) as listener:
         base = url_of(listener)
@@ -80,7 +80,7 @@ def lab(issuer: EmbeddedIssuer, *variants: Variant) -> Iterator[str]:
             jwks_uri=issuer.jwks_uri,
             resource=f"{base}/mcp",
             base=base,
-            variant=frozenset(variants),
+            profiles=frozenset(profiles),
         )
         with serve_in_thread(create_app(settings), listener=listener):
             yield f"{base}/mcp"
@@ -150,7 +150,7 @@ def test_a_started_server_is_drafted_with_the_port_that_will_be_picked() -> None
 
 
 def test_open_lists_are_read_without_a_token(issuer: EmbeddedIssuer, capsys: pytest.CaptureFixture[str]) -> None:
-    with lab(issuer, Variant.PUBLIC_DISCOVERY) as url:
+    with lab(issuer, Profile.PUBLIC_DISCOVERY) as url:
         assert main(["init", url]) == 0
         contract = load_contract(FILE)
         assert [tool.name for tool in contract.tools] == list(ALL_TOOLS)
@@ -166,7 +166,7 @@ def test_open_lists_are_read_without_a_token(issuer: EmbeddedIssuer, capsys: pyt
 
 
 def test_security_schemes_and_challenges_in_results_are_seen(issuer: EmbeddedIssuer) -> None:
-    with lab(issuer, Variant.TOOL_CHALLENGE) as url:
+    with lab(issuer, Profile.TOOL_CHALLENGE) as url:
         assert main(["init", url]) == 0
     contract = load_contract(FILE)
     assert contract.policy.challenge == "tool"
@@ -225,7 +225,7 @@ def test_a_token_that_is_refused_is_told(
 
 
 def test_stdout_holds_the_contract_alone(issuer: EmbeddedIssuer, capsys: pytest.CaptureFixture[str]) -> None:
-    with lab(issuer, Variant.PUBLIC_DISCOVERY) as url:
+    with lab(issuer, Profile.PUBLIC_DISCOVERY) as url:
         assert main(["init", url, "--output", "-"]) == 0
     told = capsys.readouterr()
     assert [tool["name"] for tool in tomllib.loads(told.out)["tools"]] == list(ALL_TOOLS)
@@ -407,7 +407,7 @@ def test_a_hostile_server_gets_nothing_into_the_contract(
 
 
 def test_in_a_pipeline_nothing_is_asked(issuer: EmbeddedIssuer, tmp_path: Path) -> None:
-    with lab(issuer, Variant.PUBLIC_DISCOVERY) as url:
+    with lab(issuer, Profile.PUBLIC_DISCOVERY) as url:
         done = subprocess.run(
             [*COMMAND, "init", url], cwd=tmp_path, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
         )
@@ -446,7 +446,7 @@ def on_a_terminal(
 
 def test_on_a_terminal_the_answers_go_into_the_contract(issuer: EmbeddedIssuer, tmp_path: Path) -> None:
     answers = ["u-1", "", "u-2", "-", "invoices:read", *[""] * 20]
-    with lab(issuer, Variant.PUBLIC_DISCOVERY) as url:
+    with lab(issuer, Profile.PUBLIC_DISCOVERY) as url:
         code, shown = on_a_terminal(url, tmp_path, "\n".join(answers) + "\n")
     assert code == 0, shown
     contract = load_contract(FILE)
@@ -460,7 +460,7 @@ def test_on_a_terminal_the_answers_go_into_the_contract(issuer: EmbeddedIssuer, 
 
 
 def test_ctrl_c_leaves_no_file(issuer: EmbeddedIssuer, tmp_path: Path) -> None:
-    with lab(issuer, Variant.PUBLIC_DISCOVERY) as url:
+    with lab(issuer, Profile.PUBLIC_DISCOVERY) as url:
         code, shown = on_a_terminal(url, tmp_path, "u-1\n", stop_at="Tenant of alice")
     assert code == 3, shown
     assert "interrupted" in shown
@@ -471,7 +471,7 @@ def test_ctrl_c_leaves_no_file(issuer: EmbeddedIssuer, tmp_path: Path) -> None:
 def test_nobody_is_asked_who_does_not_want_to_be(
     words: tuple[str, ...], env: dict[str, str], issuer: EmbeddedIssuer, tmp_path: Path
 ) -> None:
-    with lab(issuer, Variant.PUBLIC_DISCOVERY) as url:
+    with lab(issuer, Profile.PUBLIC_DISCOVERY) as url:
         code, shown = on_a_terminal(url, tmp_path, "", *words, env=env)
     assert code == 0, shown
     assert "Subject" not in shown

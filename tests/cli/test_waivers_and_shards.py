@@ -50,30 +50,30 @@ def test_a_waived_failure_opens_the_gate_and_is_told_everywhere(
     broken: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["run", "--select", EXPIRED, "-q"]) == 1
-    assert "broke a clause of level MUST" in capsys.readouterr().out
+    assert "of level MUST failed" in capsys.readouterr().out
     waivers(broken, entry(f'check = "{EXPIRED}"'))
     code = main(["run", "--select", EXPIRED, "--json", "r.json", "--junit", "r.xml", "--markdown", "r.md"])
     out = capsys.readouterr().out
     assert code == 0, out
-    assert "Broken, but waived (does not shut the gate)" in out
+    assert "Failed, but waived (does not shut the gate)" in out
     report = read("r.json")
     told = {"reason": "#481", "owner": "jane", "expires": TOMORROW.isoformat()}
     assert report["counts"]["fail"] > 0
     assert {json.dumps(one["waived"]) for one in report["results"] if one["outcome"] == "fail"} == {json.dumps(told)}
     assert report["waivers"][0]["check"] == EXPIRED
     assert 'name="waived.owner" value="jane"' in Path("r.xml").read_text("utf-8")
-    assert "### Waived" in Path("r.md").read_text("utf-8")
+    assert "### Failed, but waived" in Path("r.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
     ("about", "expires", "select", "code", "said"),
     [
         (f'check = "{EXPIRED}"', YESTERDAY, EXPIRED, 1, f"expired on {YESTERDAY}; repair the server"),
-        ('check = "token-expired-long-ago-refused"', TOMORROW, EXPIRED, 1, "broke a clause"),
+        ('check = "token-expired-long-ago-refused"', TOMORROW, EXPIRED, 1, "of level MUST failed"),
         ('check = "token-issuer-foreign-refused"', TOMORROW, EXPIRED, 2, "no check is called"),
         (f'case = "{EXPIRED}[get_invoce]"', TOMORROW, EXPIRED, 1, f'did you mean "{EXPIRED}[get_invoice]"?'),
         (f'case = "{EXPIRED}[get_invoce]"', TOMORROW, "scope-missing-denied", 0, "gate open"),
-        ('check = "scope-missing-denied"', TOMORROW, "scope-missing-denied", 1, "what it is about holds; remove it"),
+        ('check = "scope-missing-denied"', TOMORROW, "scope-missing-denied", 1, "what it is about passes; remove it"),
         ('check = "scope-missing-denied"', TOMORROW, "scope-missing-denied[get_*]", 0, "gate open"),
     ],
 )
@@ -115,7 +115,7 @@ def test_the_parts_of_a_run_are_merged_into_what_the_whole_run_says(
     assert read("2.json")["shard"]["index"] == 2
     capsys.readouterr()
     assert main(["report", "merge", "2.json", "1.json", "--json", "all.json", "--junit", "all.xml", "-q"]) == 1
-    assert "waiver 2 (check scope-missing-denied): what it is about holds; remove it" in capsys.readouterr().out
+    assert "waiver 2 (check scope-missing-denied): what it is about passes; remove it" in capsys.readouterr().out
     assert main([*words, "--json", "whole.json"]) == 1
     merged, whole = read("all.json"), read("whole.json")
     key = ("case", "revision", "outcome", "waived")
@@ -127,7 +127,7 @@ def test_the_parts_of_a_run_are_merged_into_what_the_whole_run_says(
     assert main(["report", "render", "all.json", "--markdown", "all.md", "--junit", "again.xml"]) == 0
     assert "gate SHUT (exit 1)" in capsys.readouterr().out
     assert Path("again.xml").read_bytes() == Path("all.xml").read_bytes()
-    assert "### Waived" in Path("all.md").read_text("utf-8")
+    assert "### Failed, but waived" in Path("all.md").read_text("utf-8")
     assert main(["report", "merge", "1.json"]) == 2
     assert "missing: shard 2/2" in capsys.readouterr().err
 

@@ -130,7 +130,7 @@ def test_a_planted_fault_is_red_and_told_in_the_words_of_the_page(
     quoted = [part for part in re.split(r"…|\n\n|\n(?=    [a-z])", shown.split("    by hand")[0]) if check in part]
     assert quoted
     for part in (*quoted, *re.findall(r"    (?:why|fix) .*?(?=\n    [a-z]|\n\n)", shown, re.DOTALL)):
-        assert joined(part.removeprefix("Broken (shuts the gate)")) in said
+        assert joined(part.removeprefix("Failed (shuts the gate)")) in said
 
 
 def test_each_first_writing_of_fastmcp_is_red_at_its_checks(here: Path) -> None:

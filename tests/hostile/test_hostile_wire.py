@@ -14,11 +14,12 @@ import pytest
 import trustme
 from tests.hostile.servers import BEHAVIOURS, Behaviour, hostile
 
-from mcp_auth_contract.observations import Accepted, Ambiguous, Answer, Doubt, Trouble, read
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, TransportFailure, read
 from mcp_auth_contract.wire import HttpDoor, Redactor, Request
 
 LIMIT = 0.6
-SLACK = 3.0
+SLACK = 25.0
+"""What a busy machine may take; hostile servers hold on for longer than both, or for ever."""
 MEMORY = 24 * 1024 * 1024
 
 
@@ -70,22 +71,22 @@ def test_no_flood_fills_the_memory(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "trouble"),
     [
-        ("closed_at_once", Trouble.RESET),
-        ("reset", Trouble.RESET),
-        ("half_closed", Trouble.RESET),
-        ("silence", Trouble.TIMEOUT),
-        ("slow_head", Trouble.TIMEOUT),
-        ("informational_flood", Trouble.TIMEOUT),
-        ("garbage", Trouble.PROTOCOL),
-        ("huge_header", Trouble.PROTOCOL),
-        ("many_headers", Trouble.PROTOCOL),
-        ("two_lengths", Trouble.PROTOCOL),
+        ("closed_at_once", TransportFailure.RESET),
+        ("reset", TransportFailure.RESET),
+        ("half_closed", TransportFailure.RESET),
+        ("silence", TransportFailure.TIMEOUT),
+        ("slow_head", TransportFailure.TIMEOUT),
+        ("informational_flood", TransportFailure.TIMEOUT),
+        ("garbage", TransportFailure.PROTOCOL),
+        ("huge_header", TransportFailure.PROTOCOL),
+        ("many_headers", TransportFailure.PROTOCOL),
+        ("two_lengths", TransportFailure.PROTOCOL),
     ],
 )
-def test_without_a_status_the_trouble_is_named(name: str, trouble: Trouble) -> None:
-    answer, _, _ = ask(BEHAVIOURS[name], limit=LIMIT if trouble is Trouble.TIMEOUT else 20.0)
+def test_without_a_status_the_trouble_is_named(name: str, trouble: TransportFailure) -> None:
+    answer, _, _ = ask(BEHAVIOURS[name], limit=LIMIT if trouble is TransportFailure.TIMEOUT else 20.0)
     assert answer.trouble is trouble
-    assert read(answer) == Ambiguous(Doubt.NO_ANSWER)
+    assert read(answer) == Ambiguous(AmbiguityReason.NO_ANSWER)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_a_status_survives_a_body_that_is_cut_short(name: str, said: str) -> Non
     assert answer.status == 200
     assert answer.truncated
     assert said in answer.detail
-    assert read(answer) == Ambiguous(Doubt.UNREADABLE)
+    assert read(answer) == Ambiguous(AmbiguityReason.UNREADABLE)
 
 
 def test_a_bomb_of_nested_json_is_text_without_a_message() -> None:
@@ -157,7 +158,7 @@ def test_a_server_that_drops_the_connection_after_each_500_can_be_asked_again() 
 
 def test_https_to_a_plain_port_fails_in_tls() -> None:
     answer, _, _ = ask(BEHAVIOURS["silence"], scheme="https")
-    assert answer.trouble is Trouble.TLS
+    assert answer.trouble is TransportFailure.TLS
 
 
 def test_a_handshake_that_is_broken_off_leaves_no_socket_open() -> None:
@@ -179,14 +180,14 @@ def test_https_to_a_plain_port_that_answers_fails_in_tls() -> None:
         async with server, door_to(f"https://127.0.0.1:{port}/mcp") as door:
             return await door.send(Request("POST", f"https://127.0.0.1:{port}/mcp"))
 
-    assert asyncio.run(exchange()).trouble is Trouble.TLS
+    assert asyncio.run(exchange()).trouble is TransportFailure.TLS
 
 
 def test_http_to_a_tls_port_is_no_answer() -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
     answer, _, _ = ask(BEHAVIOURS["silence"], tls=context, scheme="http")
-    assert answer.trouble in (Trouble.RESET, Trouble.PROTOCOL)
+    assert answer.trouble in (TransportFailure.RESET, TransportFailure.PROTOCOL)
 
 
 def test_a_certificate_nobody_trusts_fails_in_tls_and_sends_nothing() -> None:
@@ -198,7 +199,7 @@ def test_a_certificate_nobody_trusts_fails_in_tls_and_sends_nothing() -> None:
             return await door.send(Request("POST", server.url, headers)), len(server.asked)
 
     answer, asked = asyncio.run(exchange())
-    assert answer.trouble is Trouble.TLS
+    assert answer.trouble is TransportFailure.TLS
     assert "certificate not trusted" in answer.detail
     assert asked == 0
 

@@ -14,19 +14,21 @@ from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import Contract, read_contract
 from mcp_auth_contract.datafiles import data_folder
-from mcp_auth_contract.execute import Options, run_contract
+from mcp_auth_contract.execution import Options, run_contract
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.fault import Fault
-from mcp_auth_contract.lab.settings import LabSettings
-from mcp_auth_contract.lab.variants import Variant
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.model import Error, Fail, Level
+from mcp_auth_contract.plan import Selection
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.server import Upstream
 from mcp_auth_contract.tokens import Algorithm, Role
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.fault import Fault
+from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.settings import LabSettings
 
 CHECKS = load_builtin()
 WHOLE_MATRIX = bool(os.environ.get("MCP_AUTH_CONTRACT_WHOLE_MATRIX"))
-"""Whether every check is run against every fault and variant, which takes an hour, and not only a sample of them."""
+"""Whether every check is run against every fault and profile, which takes an hour, and not only a sample of them."""
 
 INSIDE = "http://127.0.0.1:8000"
 SAMPLE = data_folder("scenarios") / "contracts" / "sample.toml"
@@ -37,6 +39,9 @@ UPSTREAM = ('name = "export_invoices"', 'name = "export_invoices"\nupstream = tr
 
 AUDIT_LOG = Path(mkdtemp()) / "audit.jsonl"
 """Where the sample server writes its audit log in these runs, for each worker its own."""
+
+_IN_TIME = {check.id for check in CHECKS if check.probe in ("timeline", "leeway")}
+"""The checks that move the clock."""
 
 _DISCOVERY = ("initialize", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list")
 _PUBLIC = [*_DISCOVERY, "server/discover"]
@@ -49,19 +54,19 @@ def _in_results(challenge: str) -> list[tuple[str, str]]:
     return [("public = []", f'challenge = "{challenge}"\npublic = {_PUBLIC}'), open_tool]
 
 
-EDITS: dict[Variant, list[tuple[str, str]]] = {
+EDITS: dict[Profile, list[tuple[str, str]]] = {
     # Revision 2025-06-18 knows the path-inserted location only, so these are legal in newer revisions alone.
-    Variant.ROOT_METADATA: [_SINCE_2025_11_25],
-    Variant.HEADER_ONLY_METADATA: [_SINCE_2025_11_25],
-    Variant.SCP_LIST: [("[claims]", '[claims]\nscope = "scp"\nscope_format = "list"')],
-    Variant.PUBLIC_DISCOVERY: [("public = []", f"public = {_PUBLIC}")],
-    Variant.TOOL_CHALLENGE: _in_results("tool"),
-    Variant.EITHER_CHALLENGE: _in_results("either"),
-    Variant.OPAQUE: [*OPAQUE],
-    Variant.AUDITED: [("[policy]", f'[audit]\nfile = "{AUDIT_LOG}"\n\n[policy]')],
-    Variant.ANY_TYP: [("[claims]", '[claims]\ntyp = "JWT"')],
+    Profile.ROOT_METADATA: [_SINCE_2025_11_25],
+    Profile.HEADER_ONLY_METADATA: [_SINCE_2025_11_25],
+    Profile.SCP_LIST: [("[claims]", '[claims]\nscope = "scp"\nscope_format = "list"')],
+    Profile.PUBLIC_DISCOVERY: [("public = []", f"public = {_PUBLIC}")],
+    Profile.TOOL_CHALLENGE: _in_results("tool"),
+    Profile.EITHER_CHALLENGE: _in_results("either"),
+    Profile.OPAQUE: [*OPAQUE],
+    Profile.AUDITED: [("[policy]", f'[audit]\nfile = "{AUDIT_LOG}"\n\n[policy]')],
+    Profile.ANY_TYP: [("[claims]", '[claims]\ntyp = "JWT"')],
 }
-"""What a contract has to say about a variant; a contract tells the truth about its server."""
+"""What a contract has to say about a profile; a contract tells the truth about its server."""
 
 
 def sampled(name: str, parts: int, always: Iterable[str] = ()) -> tuple[str, ...]:
@@ -96,8 +101,8 @@ def decryption_key(issuer: EmbeddedIssuer) -> RSAPrivateKey:
     return private
 
 
-def _audit_log(fault: Fault | None, variants: frozenset[Variant]) -> Path | None:
-    audited = Variant.AUDITED in variants or (fault is not None and fault.within is Variant.AUDITED)
+def _audit_log(fault: Fault | None, profiles: frozenset[Profile]) -> Path | None:
+    audited = Profile.AUDITED in profiles or (fault is not None and fault.within is Profile.AUDITED)
     return AUDIT_LOG if audited else None
 
 
@@ -105,7 +110,7 @@ def run_lab(
     issuer: EmbeddedIssuer,
     *,
     fault: Fault | None = None,
-    variants: Iterable[Variant] = (),
+    profiles: Iterable[Profile] = (),
     edits: Iterable[tuple[str, str]] = (),
     options: Options | None = None,
     sockets: bool = False,
@@ -113,7 +118,7 @@ def run_lab(
     behind: bool = False,
     **settings: object,
 ) -> Report:
-    """Run the whole contract against the sample server, sound or with a fault or legal variants.
+    """Run the whole contract against the sample server, sound or with a fault or legal profiles.
 
     In this process, or with `sockets` over the network; with `freeze` on a clock that probes move; `behind` gives the
     server an upstream, and lets the contract say so.
@@ -122,14 +127,32 @@ def run_lab(
         with Upstream() as upstream:
             settings = {**settings, "upstream_uri": upstream.url}
             edits = [*edits, UPSTREAM]
-            return _run(issuer, fault, variants, edits, options, sockets, freeze, settings, upstream)
-    return _run(issuer, fault, variants, edits, options, sockets, freeze, settings, None)
+            return _run(issuer, fault, profiles, edits, options, sockets, freeze, settings, upstream)
+    return _run(issuer, fault, profiles, edits, options, sockets, freeze, settings, None)
+
+
+def failed_checks(issuer: EmbeddedIssuer, fault: Fault, tried: Iterable[str]) -> set[str]:
+    """Return which of the checks fail on a fault; raises AssertionError where the gate does not notice, or the kit errs."""
+    asked = tuple(tried)
+    options = Options(checks=CHECKS, environ={}, name="sample.toml", selection=Selection(asked))
+    report = run_lab(
+        issuer,
+        fault=fault,
+        edits=[] if fault.within is None else EDITS[fault.within],
+        options=options,
+        freeze=not _IN_TIME.isdisjoint(asked),  # to take the clock over costs as much as a few cases
+        behind=fault.name == "token-passed-on",
+    )
+    assert [result.sentence for result in report.results if isinstance(result.outcome, Error)] == []
+    failed = {result.check.id: result.check.level for result in report.results if isinstance(result.outcome, Fail)}
+    assert report.gate.exit_code != 0 or Level.MUST not in failed.values()
+    return set(failed)
 
 
 def _run(
     issuer: EmbeddedIssuer,
     fault: Fault | None,
-    variants: Iterable[Variant],
+    profiles: Iterable[Profile],
     edits: Iterable[tuple[str, str]],
     options: Options | None,
     sockets: bool,
@@ -137,7 +160,7 @@ def _run(
     settings: Mapping[str, object],
     upstream: Upstream | None,
 ) -> Report:
-    chosen_variants = frozenset(variants)
+    chosen_profiles = frozenset(profiles)
     chosen = options or Options(checks=CHECKS, environ={}, name="sample.toml")
     lab = LabSettings(
         issuer=issuer.url,
@@ -146,9 +169,9 @@ def _run(
         base=INSIDE,
         decryption_key=decryption_key(issuer),
         fault=fault,
-        audit=_audit_log(fault, chosen_variants),
+        audit=_audit_log(fault, chosen_profiles),
         algorithms=issuer.settings.algorithms,
-        variant=chosen_variants,
+        profiles=chosen_profiles,
     )
 
     def contract() -> Contract:

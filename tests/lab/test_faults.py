@@ -5,49 +5,37 @@ breaks and an eightieth of all others, other ones for each fault; `MCP_AUTH_CONT
 """
 
 import pytest
-from tests.lab.lab_runs import CHECKS, EDITS, run_lab, sampled
+from tests.lab.breaks import rendered
+from tests.lab.lab_runs import CHECKS, failed_checks, run_lab, sampled
 
-from mcp_auth_contract.execute import Options
+from mcp_auth_contract.datafiles import data_folder
+from mcp_auth_contract.execution import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.lab.faults import FAULTS
-from mcp_auth_contract.model import Error, Fail
 from mcp_auth_contract.plan import Selection
+from mcp_auth_contract_lab.breaks import FILE, read_breaks
+from mcp_auth_contract_lab.faults import FAULTS
 
 _PARTS = 80
-_IN_TIME = {check.id for check in CHECKS if check.probe in ("timeline", "leeway")}
-"""The checks that move the clock."""
+BREAKS = read_breaks()
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_fails_its_own_checks_and_no_other(name: str, issuer: EmbeddedIssuer) -> None:
-    fault = FAULTS[name]
-    tried = sampled(name, _PARTS, fault.breaks)
-    report = run_lab(
-        issuer,
-        fault=fault,
-        edits=[] if fault.within is None else EDITS[fault.within],
-        options=Options(checks=CHECKS, environ={}, name="sample.toml", selection=Selection(tried)),
-        freeze=not _IN_TIME.isdisjoint(tried),  # to take the clock over costs as much as a few cases
-        behind=name == "token-passed-on",
-    )
-    failed = {result.check.id for result in report.results if isinstance(result.outcome, Fail)}
-    errors = [result.sentence for result in report.results if isinstance(result.outcome, Error)]
-    assert not errors
-    assert failed == set(fault.breaks), "\n".join(
-        result.sentence for result in report.results if isinstance(result.outcome, Fail)
-    )
-    assert report.gate.exit_code != 0 or not any(
-        result.check.level == "MUST" for result in report.results if result.check.id in fault.breaks
-    )
+    tried = sampled(name, _PARTS, BREAKS[name])
+    assert failed_checks(issuer, FAULTS[name], tried) == set(BREAKS[name])
 
 
 def test_every_fault_breaks_something() -> None:
-    assert [name for name, fault in FAULTS.items() if not fault.breaks] == []
+    assert set(BREAKS) == set(FAULTS)
+    assert [name for name, checks in BREAKS.items() if not checks] == []
 
 
 def test_every_check_has_a_fault_that_makes_it_fail() -> None:
-    shown = {check for fault in FAULTS.values() for check in fault.breaks}
-    assert {check.id for check in CHECKS} - shown == set()
+    assert {check.id for check in CHECKS} == {check for checks in BREAKS.values() for check in checks}
+
+
+def test_the_file_is_as_its_command_writes_it() -> None:
+    assert (data_folder("scenarios") / FILE).read_text("utf-8") == rendered(BREAKS)
 
 
 @pytest.mark.parametrize("name", ["resource-private-keys", "as-private-keys"])

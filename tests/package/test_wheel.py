@@ -18,6 +18,7 @@ def test_an_installed_wheel_lists_its_checks_and_carries_its_keys(tmp_path: Path
     names = zipfile.ZipFile(wheel).namelist()
     assert any(name.startswith("mcp_auth_contract/_data/keys/") and name.endswith(".json") for name in names)
     assert "mcp_auth_contract/_data/scenarios/not-tested.toml" in names
+    assert "mcp_auth_contract_lab/app.py" in names
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
     # The dependencies are those of this environment; what is proved is where the wheel finds its own files.
@@ -26,10 +27,10 @@ def test_an_installed_wheel_lists_its_checks_and_carries_its_keys(tmp_path: Path
     (site / "borrowed.pth").write_text(f"{own}\n")
     install = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(install, check=True, capture_output=True)
-    listed = subprocess.run(
-        [str(venv / "bin" / "mcp-auth-contract"), "list"], cwd=tmp_path, check=True, capture_output=True, text=True
-    )
-    assert "token-expired-refused" in listed.stdout
+    for words in (["list"], ["lab", "--list"]):
+        command = [str(venv / "bin" / "mcp-auth-contract"), *words]
+        listed = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+        assert "token-expired-refused" in listed.stdout
     where = subprocess.run(
         [
             str(venv / "bin" / "python"),

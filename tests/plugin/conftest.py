@@ -10,13 +10,13 @@ from tests.plugin.contracts import PLUGIN
 for _name in (
     "fastmcp",
     "mcp.server",
-    "mcp_auth_contract.lab.faults",
-    "mcp_auth_contract.lab.server",
+    "mcp_auth_contract_lab.faults",
+    "mcp_auth_contract_lab.server",
     "mcp_auth_contract.pytest_plugin.client",
     "mcp_auth_contract.pytest_plugin.items",
-    "mcp_auth_contract.pytest_plugin.marking",
+    "mcp_auth_contract.pytest_plugin.markers",
     "mcp_auth_contract.pytest_plugin.mocked",
-    "mcp_auth_contract.pytest_plugin.moving",
+    "mcp_auth_contract.pytest_plugin.clock",
     "mcp_auth_contract.pytest_plugin.refusals",
     "mcp_auth_contract.pytest_plugin.validators",
 ):

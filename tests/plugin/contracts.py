@@ -8,9 +8,9 @@ SERVER = """
 import os
 from pathlib import Path
 
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.faults import FAULTS
-from mcp_auth_contract.lab.server import settings_from
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.faults import FAULTS
+from mcp_auth_contract_lab.server import settings_from
 
 LOG = Path(__file__).with_name("log.txt")
 

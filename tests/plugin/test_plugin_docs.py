@@ -16,7 +16,7 @@ EXAMPLES = {
 
 VALIDATOR = """
 from mcp_auth_contract.tokens import Algorithm, Role, published_key
-from mcp_auth_contract.tokens.verify import Refused, StrictVerifier
+from tests.support.strict_verifier import Refused, StrictVerifier
 
 
 class Validator:

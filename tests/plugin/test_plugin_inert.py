@@ -51,7 +51,7 @@ def test_the_command_line_works_without_pytest() -> None:
     program = (
         "import sys; sys.modules['pytest'] = None; sys.modules['respx'] = None\n"
         "from mcp_auth_contract.cli import main\n"
-        "import mcp_auth_contract.execute, mcp_auth_contract.cli.running\n"
+        "import mcp_auth_contract.execution, mcp_auth_contract.cli.running\n"
         "print('fine')"
     )
     done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=False)

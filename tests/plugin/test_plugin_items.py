@@ -9,7 +9,7 @@ import pytest
 from tests.plugin.contracts import FEW, log, write_server
 
 from mcp_auth_contract.catalogue import load_builtin
-from mcp_auth_contract.judges import JUDGES
+from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.model import Verdict
 
 pytest_plugins = ["pytester"]
@@ -121,12 +121,12 @@ def test_a_failure_says_expected_observed_remedy_evidence_and_how_to_repeat_it(
             '  expected *401 with error="invalid_token"',
             "  observed *200 with a result*",
             "  why *",
-            "  remedy *exp*",
+            "  fix *exp*",
             "  source *RFC 7519*",
             "  evidence *POST http://127.0.0.1:8000/mcp",
             "*> Authorization: Bearer token-expired#*",
             "*< 200",
-            "  reproduce *mcp-auth-contract run mcp-auth-contract.toml --select 'token-expired-refused[[]get_invoice]'",
+            "  again *mcp-auth-contract run mcp-auth-contract.toml --select 'token-expired-refused[[]get_invoice]'",
         ]
     )
     said = str(result.stdout)
@@ -162,7 +162,7 @@ def test_a_server_that_cannot_be_run_is_an_error_told_in_one_line(pytester: pyte
     assert set(counted(result)) == {"errors"}
     result.stdout.fnmatch_lines(["*mcp-auth-contract.toml: target.app: importing server failed (server.py, line 1)*"])
     assert "Traceback" not in str(result.stdout)
-    assert "asking.py" not in str(result.stdout)
+    assert "run.py" not in str(result.stdout)
 
 
 def test_a_fault_in_the_kit_is_an_error(pytester: pytest.Pytester, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,11 +171,11 @@ def test_a_fault_in_the_kit_is_an_error(pytester: pytest.Pytester, run: Run, mon
 
     check = next(one for one in load_builtin() if one.id == "token-expired-refused")
     judge = replace(JUDGES[check.judge], decide=broken)
-    monkeypatch.setattr("mcp_auth_contract.runner.run.JUDGES", {**JUDGES, check.judge: judge})
+    monkeypatch.setattr("mcp_auth_contract.execution.cases.JUDGES", {**JUDGES, check.judge: judge})
     write_server(pytester)
     result = run("-k", "token-expired-refused", "mcp-auth-contract.toml")
     assert counted(result) == {"errors": 1}
-    result.stdout.fnmatch_lines(["*a fault in the kit: ZeroDivisionError: the judge broke"])
+    result.stdout.fnmatch_lines(["*a kit error: ZeroDivisionError: the judge broke"])
     assert "Traceback" not in str(result.stdout)
 
 
@@ -229,7 +229,7 @@ def test_junit_has_the_check_its_level_impact_and_citations(pytester: pytest.Pyt
     failure = case.find("failure")
     assert failure is not None
     assert (failure.get("message") or "").startswith("expected 401")
-    assert "remedy" in (failure.text or "")
+    assert "fix" in (failure.text or "")
 
 
 def test_warnings_of_the_server_are_no_errors_and_its_log_is_no_tests(pytester: pytest.Pytester, run: Run) -> None:
@@ -264,11 +264,11 @@ def test_a_waiver_is_a_strict_expected_failure(pytester: pytest.Pytester, run: R
     write_server(pytester, "expiry-ignored")
     waived = run(*words)
     assert counted(waived) == {"xfailed": 1}
-    waived.stdout.fnmatch_lines(["XFAIL *waived until 2999-01-31 by dora: the library is replaced next month*"])
+    waived.stdout.fnmatch_lines(["XFAIL *waived by dora until 2999-01-31: the library is replaced next month*"])
     write_server(pytester)
     stale = run(*words)
     assert counted(stale) == {"failed": 1}
-    stale.stdout.fnmatch_lines(["[[]XPASS(strict)]", "*waiver 1 (check token-expired-refused): *holds; remove it"])
+    stale.stdout.fnmatch_lines(["[[]XPASS(strict)]", "*waiver 1 (check token-expired-refused): *passes; remove it"])
     write_server(pytester, "expiry-ignored")
     file.write_text(WAIVER.format(day="2020-01-31"))
     expired = run(*words)

@@ -11,7 +11,7 @@ from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Selection, make_plan
-from mcp_auth_contract.pytest_plugin.asking import planned
+from mcp_auth_contract.pytest_plugin.run import collected
 
 CHECKS = load_builtin()
 SAMPLE = (data_folder("scenarios") / "contracts" / "sample.toml").read_text("utf-8")
@@ -22,7 +22,7 @@ OPAQUE = SAMPLE.replace("[issuer]", '[issuer]\ntokens = "opaque"').replace("[pol
 def test_every_case_of_every_run_has_a_test(tmp_path: Path, text: str) -> None:
     file = tmp_path / "c.toml"
     file.write_text(text.replace('revisions = ["2026-07-28"]\n', ""), "utf-8")
-    session = planned(file, name="c.toml", fail_on="must", wait=0, waivers=None)
+    session = collected(file, name="c.toml", fail_on="must", wait=0, waivers=None)
     contract = read_contract(file.read_text("utf-8"), file)
     newest_first = sorted(Revision, reverse=True)
     for many in (1, 2, 4):

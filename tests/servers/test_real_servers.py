@@ -7,10 +7,10 @@ import pytest
 
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import load_contract, read_contract
-from mcp_auth_contract.execute import Options, run_contract
+from mcp_auth_contract.execution import Options, run_contract
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Level
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.runner import Report
+from mcp_auth_contract.reports.model import Report
 
 HERE = Path(__file__).parent
 
@@ -91,10 +91,10 @@ def test_a_default_server_shows_its_known_weaknesses_and_no_other(name: str, ins
 def test_a_started_server_is_stopped(name: str) -> None:
     report = run(name, select=("challenge-missing-token-401",))
     assert report.controls
-    assert all(control.held for control in report.controls)
+    assert all(control.accepted for control in report.controls)
 
     async def connect() -> None:
-        host, port = report.target.url.removeprefix("http://").split("/")[0].split(":")
+        host, port = report.server.url.removeprefix("http://").split("/")[0].split(":")
         await asyncio.open_connection(host, int(port))
 
     with pytest.raises(OSError):

@@ -1,7 +1,7 @@
 """The catalogue of checks: data files in a closed vocabulary."""
 
 from mcp_auth_contract.catalogue.check import Axis, Check, Need, ScopeChoice
-from mcp_auth_contract.catalogue.load import FAMILIES, load_builtin, load_catalogue, nearest, retired_ids
+from mcp_auth_contract.catalogue.load import FAMILIES, load_builtin, load_catalogue, retired_ids
 
 __all__ = [
     "FAMILIES",
@@ -11,6 +11,5 @@ __all__ = [
     "ScopeChoice",
     "load_builtin",
     "load_catalogue",
-    "nearest",
     "retired_ids",
 ]

@@ -38,10 +38,6 @@ class Need(StrEnum):
     """`claims.required` names the subject claim."""
     TENANT = "tenant"
     """`claims.required` names the tenant claim."""
-    SESSIONS = "sessions"
-    """The server hands out session ids in this revision."""
-    TWO_ERAS = "two_eras"
-    """The server speaks a stateful and a stateless revision."""
     RSA = "rsa"
     """The issuer signs with an RSA key."""
     JWT = "jwt"
@@ -77,11 +73,11 @@ class ScopeChoice(StrEnum):
 class Check:
     """One clause of the contract.
 
-    `tokens`, `carriers` and `variants` are lists: each combination is a case of its own. `carriers` say how the
-    token is presented, `variants` name methods or doors for the probes that take them. `since` and `until` are the
-    first and last MCP revision to which the clause applies. `core` checks run on every revision of the target.
+    `tokens`, `presentations` and `forms` are lists: each combination is a case of its own. `presentations` say how the
+    token is presented, `forms` name the forms of the question for the probes that have several. `since` and `until`
+    are the first and last MCP revision to which the clause applies. `core` checks run on every revision of the server.
 
-    `twin` is a legal token with the same feature: where the server does not accept it, a refusal of the faulty one
+    `baseline` is a legal token with the same feature: where the server does not accept it, a refusal of the faulty one
     proves nothing, and the case is not applicable. `tries` is how often the call is made, on fresh connections.
     """
 
@@ -102,9 +98,9 @@ class Check:
     needs: frozenset[Need] = frozenset()
     tokens: tuple[str, ...] = ()
     scopes: ScopeChoice = ScopeChoice.PRINCIPAL
-    carriers: tuple[str, ...] = ()
-    variants: tuple[str, ...] = ()
-    twin: str | None = None
+    presentations: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+    baseline: str | None = None
     tries: int = 1
     core: bool = False
 

@@ -1,6 +1,5 @@
 """Reading scenarios/catalogue/*.toml, and refusing anything it does not know."""
 
-import difflib
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -10,12 +9,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mcp_auth_contract.catalogue.check import Axis, Check, Need, ScopeChoice
+from mcp_auth_contract.checks.registry import JUDGES, PRESENTATIONS, PROBES, TOKENS
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError
-from mcp_auth_contract.judges import JUDGES
 from mcp_auth_contract.model import Impact, Level, Revision
-from mcp_auth_contract.probes.vocabulary import CARRIERS, PROBES, TOKENS, WORDS
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["FAMILIES", "load_builtin", "load_catalogue", "retired_ids"]
 
@@ -42,7 +41,7 @@ FAMILIES = (
 _MOST_TRIES = 20
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+\Z")
 _REQUIRED = ("id", "title", "level", "impact", "cites", "requirements", "probe", "judge", "why", "remedy")
-_OPTIONAL = ("over", "since", "until", "needs", "token", "scopes", "carrier", "variants", "twin", "tries", "core")
+_OPTIONAL = ("over", "since", "until", "needs", "token", "scopes", "presentation", "forms", "baseline", "tries", "core")
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -58,13 +57,6 @@ class _Entry:
     def fault(self, key: str, what: str) -> ContractError:
         name = self.values.get("id", f"entry {self.number}")
         return ContractError(f"{self.file.name}: {name}: {key}: {what}")
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean "…"?` for the nearest known word, or the list of all known words."""
-    words = sorted(known)
-    close = difflib.get_close_matches(word, words, n=1)
-    return f'; did you mean "{close[0]}"?' if close else f"; known are {', '.join(words)}"
 
 
 def retired_ids(folder: Path) -> frozenset[str]:
@@ -108,7 +100,7 @@ def _load_file(file: Path) -> Iterable[Check]:
         raise ContractError(f"{file.name}: not readable as TOML: {fault}") from None
     if unknown := set(content) - {"check"}:
         word = min(unknown)
-        raise ContractError(f"{file.name}: {word}: unknown table{nearest(word, ['check'])}")
+        raise ContractError(f"{file.name}: {word}: unknown table; {suggest(word, ['check'])}")
     for number, values in enumerate(content.get("check", []), 1):
         yield _check(_Entry(file, number, values))
 
@@ -117,7 +109,7 @@ def _check(entry: _Entry) -> Check:
     values = entry.values
     for key in values:
         if key not in (*_REQUIRED, *_OPTIONAL):
-            raise entry.fault(key, f"unknown key{nearest(key, (*_REQUIRED, *_OPTIONAL))}")
+            raise entry.fault(key, f"unknown key; {suggest(key, (*_REQUIRED, *_OPTIONAL))}")
     for key in _REQUIRED:
         if not values.get(key):
             raise entry.fault(key, "missing")
@@ -126,7 +118,7 @@ def _check(entry: _Entry) -> Check:
         raise entry.fault("id", "write it in kebab-case, as in token-expired-refused")
     family = next((one for one in FAMILIES if check_id.startswith(f"{one}-")), None)
     if family is None:
-        raise entry.fault("id", f"begins with no known family{nearest(check_id.split('-')[0], FAMILIES)}")
+        raise entry.fault("id", f"begins with no known family; {suggest(check_id.split('-')[0], FAMILIES)}")
     title = _text(entry, "title")
     if len(title) > 80:
         raise entry.fault("title", f"{len(title)} characters; keep it under 80")
@@ -148,9 +140,9 @@ def _check(entry: _Entry) -> Check:
         needs=frozenset(Need(word) for word in _words(entry, "needs", {need.value: need for need in Need})),
         tokens=_words(entry, "token", TOKENS),
         scopes=_word(entry, "scopes", ScopeChoice, ScopeChoice.PRINCIPAL),
-        carriers=_words(entry, "carrier", CARRIERS),
-        variants=_words(entry, "variants", {word: words for known in WORDS.values() for word, words in known.items()}),
-        twin=_known(entry, "twin", TOKENS) or None,
+        presentations=_words(entry, "presentation", PRESENTATIONS),
+        forms=_words(entry, "forms", None),
+        baseline=_known(entry, "baseline", TOKENS) or None,
         tries=_tries(entry),
         core=bool(values.get("core", False)),
     )
@@ -169,10 +161,10 @@ def _agree(entry: _Entry, check: Check) -> None:
         )
     given = {
         "token": bool(check.tokens),
-        "carrier": bool(check.carriers),
-        "variants": bool(check.variants),
+        "presentation": bool(check.presentations),
+        "forms": bool(check.forms),
         "scopes": check.scopes is not ScopeChoice.PRINCIPAL,
-        "twin": check.twin is not None,
+        "baseline": check.baseline is not None,
         "tries": check.tries != 1,
     }
     for key, present in given.items():
@@ -191,10 +183,9 @@ def _agree(entry: _Entry, check: Check) -> None:
         raise entry.fault("scopes", '"missing" goes with over = "missing_scopes", and only with it')
     if (check.scopes is ScopeChoice.BROADER) is not (check.over is Axis.IMPLIED_SCOPES):
         raise entry.fault("scopes", '"broader" goes with over = "implied_scopes", and only with it')
-    known = WORDS.get(check.probe, {})
-    for word in check.variants:
-        if word not in known:
-            raise entry.fault("variants", f'unknown word "{word}"{nearest(word, known)}')
+    for form in check.forms:
+        if form not in probe.forms:
+            raise entry.fault("forms", f'unknown word "{form}"; {suggest(form, probe.forms)}')
 
 
 def _tries(entry: _Entry) -> int:
@@ -220,7 +211,7 @@ def _words(entry: _Entry, key: str, known: Mapping[str, Any] | None) -> tuple[st
         raise entry.fault(key, "holds a word twice")
     for word in words:
         if known is not None and word not in known:
-            raise entry.fault(key, f'unknown word "{word}"{nearest(word, known)}')
+            raise entry.fault(key, f'unknown word "{word}"; {suggest(word, known)}')
     return tuple(words)
 
 

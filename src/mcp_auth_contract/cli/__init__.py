@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code (design: 0 open, 1 broken, 2 wrong use, 3 unseen, 4 kit fault)."""
+    """Run the command line and return its exit code (0 open, 1 failed, 2 wrong use, 3 inconclusive, 4 kit error)."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words == ["--version"]:  # answered before anything heavy is imported
         sys.stdout.write(f"mcp-auth-contract {__version__}\n")

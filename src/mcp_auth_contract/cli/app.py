@@ -267,10 +267,12 @@ def serve(contract: ContractFile = None) -> None:
 def lab(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port on 127.0.0.1.")] = 8000,
     fault: Annotated[str | None, typer.Option("--fault", help="Serve with this one fault.")] = None,
-    variant: Annotated[
-        list[str] | None, typer.Option("--variant", help="Serve this legal variant; may be repeated.")
+    profile: Annotated[
+        list[str] | None, typer.Option("--profile", "--variant", help="Serve this legal profile; may be repeated.")
     ] = None,
-    faults: Annotated[bool, typer.Option("--list", help="List the faults and variants.")] = False,
+    faults: Annotated[
+        bool, typer.Option("--list", help="List the faults with the checks that find them, and the profiles.")
+    ] = False,
 ) -> None:
     """Serve the sample MCP server: sound, or with one named fault."""
     from mcp_auth_contract.cli.serving import print_faults, serve_lab
@@ -278,7 +280,7 @@ def lab(
     if faults:
         print_faults()
         return
-    serve_lab(port, fault, tuple(variant or ()))
+    serve_lab(port, fault, tuple(profile or ()))
 
 
 def _level(word: str) -> Level:

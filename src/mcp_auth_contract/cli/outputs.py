@@ -14,8 +14,8 @@ from mcp_auth_contract.reports.annotations import quarantined, render_annotation
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.markdown import render_markdown, render_summary
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.runner import Report
 
 __all__ = ["Outputs", "demand_writable", "save", "write"]
 

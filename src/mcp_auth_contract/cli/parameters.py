@@ -74,7 +74,7 @@ WriteWaivers = Annotated[
 ShardOf = Annotated[
     str | None, typer.Option("--shard", metavar="I/N", help="Run part I of N; `report merge` joins the parts.")
 ]
-FailOn = Annotated[str, typer.Option("--fail-on", help="Which broken clauses shut the gate: must or should.")]
+FailOn = Annotated[str, typer.Option("--fail-on", help="Which failed checks shut the gate: must or should.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, max=64, help="Requests under way at once.")]
 Wait = Annotated[
     float,

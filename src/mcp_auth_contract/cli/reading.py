@@ -4,14 +4,15 @@ from pathlib import Path
 
 import typer
 
-from mcp_auth_contract.catalogue import Axis, Check, load_builtin, nearest
+from mcp_auth_contract.catalogue import Axis, Check, load_builtin
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.cli.finding import find_contract
 from mcp_auth_contract.contract import load_contract
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Selection, make_plan
-from mcp_auth_contract.reports.example import example_exchange
+from mcp_auth_contract.reports.examples import Example, load_examples
+from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens.defects import DEFECTS
 
 __all__ = ["print_defects", "print_explanation", "print_list", "print_plan"]
@@ -40,9 +41,9 @@ def print_plan(
     )
     for case in plan.cases:
         where = case.revision or "server"
-        note = f"  not applicable: {case.settled}" if case.settled else ""
+        note = f"  not applicable: {case.inapplicable}" if case.inapplicable else ""
         typer.echo(f"{case.check.level:<6} {where:<10}  {case.id}{note}")
-    planned = [case for case in plan.cases if not case.settled]
+    planned = [case for case in plan.cases if not case.inapplicable]
     questions = {case.question for case in planned}
     assumed = "" if contract.target.revisions else "; the server says at run time which of these it speaks"
     typer.echo(
@@ -57,7 +58,7 @@ def print_list(family: str | None, scenarios: tuple[Path, ...]) -> None:
     checks = load_builtin(scenarios)
     families = {check.family for check in checks}
     if family is not None and family.rstrip("-") not in families:
-        raise UsageError(f'no family is called "{family}"{nearest(family, families)}')
+        raise UsageError(f'no family is called "{family}"; {suggest(family, families)}')
     shown = [check for check in checks if family is None or check.family == family.rstrip("-")]
     width = max(len(check.id) for check in shown)
     for check in shown:
@@ -70,12 +71,12 @@ def print_explanation(check_id: str, scenarios: tuple[Path, ...]) -> None:
     checks = {check.id: check for check in load_builtin(scenarios)}
     name = check_id.split("[", 1)[0]
     if name not in checks:
-        raise UsageError(f'no check is called "{check_id}"{nearest(name, checks)}')
-    typer.echo(explain(checks[name]))
+        raise UsageError(f'no check is called "{check_id}"; {suggest(name, checks)}')
+    typer.echo(explain(checks[name], load_examples().get(name)))
 
 
-def explain(check: Check) -> str:
-    """Return the explanation of a check as plain text."""
+def explain(check: Check, example: Example | None) -> str:
+    """Return the explanation of a check as plain text; a check of somebody's own (`--scenarios`) has no example."""
     lines = [check.id, f"  {check.title}", "", f"level      {check.level}", f"impact     {check.impact}"]
     if check.since or check.until:
         lines.append(f"revisions  {check.since or 'the first'} to {check.until or 'the newest'}")
@@ -87,19 +88,25 @@ def explain(check: Check) -> str:
         citation = CITATIONS[key]
         lines.append(f"source  {citation.title}")
         lines.append(f"        {citation.url}")
-    lines += ["", "example", *(f"  {line}" for line in example_exchange(check).splitlines())]
+    if example is not None:
+        lines += ["", f"example   {example.case}", f"expected  {example.expected}", f"observed  {example.observed}"]
     return "\n".join(lines)
 
 
+_OVER = {
+    Axis.ONCE: "one for the whole server",
+    Axis.CONTROL: "one per revision, on the control operation",
+    Axis.OPERATIONS: "one per operation that needs a token",
+    Axis.MISSING_SCOPES: "one per operation and scope",
+    Axis.IMPLIED_SCOPES: "one per operation and broader scope that implies one it needs",
+    Axis.FREE_OPERATIONS: "one per operation that needs no scope",
+    Axis.RECORDS: "one per record, path to it and principal who must not see it",
+}
+
+
 def _cases(check: Check) -> str:
-    over = {
-        Axis.ONCE: "one for the whole server",
-        Axis.CONTROL: "one per revision, on the control operation",
-        Axis.OPERATIONS: "one per operation that needs a token",
-        Axis.MISSING_SCOPES: "one per operation and scope",
-    }[check.over]
-    listed = [*check.variants, *check.carriers]
-    return f"{over}; for each of {', '.join(listed)}" if listed else over
+    listed = [*check.forms, *check.presentations]
+    return f"{_OVER[check.over]}; for each of {', '.join(listed)}" if listed else _OVER[check.over]
 
 
 def print_defects() -> None:

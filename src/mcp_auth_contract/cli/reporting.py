@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from mcp_auth_contract.runner import Report
+    from mcp_auth_contract.reports.model import Report
 
 from mcp_auth_contract.cli.parameters import Annotations, Json, Junit, Markdown, Quiet, Summary
 
@@ -28,7 +28,7 @@ def merge(
     """Join the reports of all shards of a run, and decide over them; the exit code is the gate's."""
     from mcp_auth_contract.catalogue import load_builtin
     from mcp_auth_contract.cli.outputs import Outputs, demand_writable, write
-    from mcp_auth_contract.execute.merging import merge_shards
+    from mcp_auth_contract.execution.merge import merge_shards
 
     outputs = Outputs(json, junit, markdown, summary, annotations=_github(annotations), quiet=quiet)
     demand_writable(outputs)

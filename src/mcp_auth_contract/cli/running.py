@@ -21,10 +21,10 @@ from mcp_auth_contract.cli.finding import FoundContract, find_contract
 from mcp_auth_contract.cli.outputs import Outputs, demand_writable, save, write
 from mcp_auth_contract.contract import at_url, load_contract
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute import Given, Options, Progress, probe_url, run_contract
+from mcp_auth_contract.execution import Given, Options, Progress, Shard, probe_url, run_contract
 from mcp_auth_contract.model import Fail, Level, Outcome
 from mcp_auth_contract.plan import Case, Selection
-from mcp_auth_contract.runner import Report, Shard, Waiver
+from mcp_auth_contract.reports.model import Report, Waiver
 from mcp_auth_contract.waivers import DEFAULT_NAME, draft_waivers, load_waivers
 
 __all__ = [
@@ -107,7 +107,7 @@ def _waivers(options: RunOptions, found: FoundContract, checks: Sequence[Check])
 
 
 def _draft(report: Report, options: RunOptions, file: Path) -> None:
-    text = draft_waivers(report, by_check=not options.select and not options.deselect and options.shard is None)
+    text = draft_waivers(report, whole=not options.select and not options.deselect and options.shard is None)
     if text is None:
         sys.stderr.write(f"mcp-auth-contract: nothing to waive; {file} was not written\n")
         return
@@ -188,14 +188,14 @@ def shown_progress() -> Iterator[Progress]:
     bar = Bar(*columns, TextColumn("left"), console=console, transient=True)
     with bar:
         task = bar.add_task("looking at the server", total=None)
-        broken = 0
+        failed = 0
 
         def begin(total: int) -> None:
             bar.update(task, total=total, description="running")
 
         def settled(_case: Case, outcome: Outcome) -> None:
-            nonlocal broken
-            broken += isinstance(outcome, Fail)
-            bar.update(task, advance=1, description=f"running, {broken} broken" if broken else "running")
+            nonlocal failed
+            failed += isinstance(outcome, Fail)
+            bar.update(task, advance=1, description=f"running, {failed} failed" if failed else "running")
 
         yield Progress(begin, settled)

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import textwrap
 import threading
 from pathlib import Path
 
@@ -12,11 +13,9 @@ from mcp_auth_contract.cli.finding import find_contract
 from mcp_auth_contract.clock import system_clock
 from mcp_auth_contract.contract import load_contract
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute import issuer_settings, mint_offline, resolved_for
+from mcp_auth_contract.execution import issuer_settings, mint_offline, resolved_for
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.lab.faults import FAULTS
-from mcp_auth_contract.lab.server import run_lab
-from mcp_auth_contract.lab.variants import Variant
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["print_faults", "print_token", "serve_issuer", "serve_lab"]
 
@@ -68,23 +67,33 @@ def serve_issuer(file: Path | None) -> None:
         stop.wait()
 
 
-def serve_lab(port: int, fault: str | None, variants: tuple[str, ...]) -> None:
+def serve_lab(port: int, fault: str | None, profiles: tuple[str, ...]) -> None:
     """Serve the sample server until it is told to stop; ISSUER and JWKS_URI come from the environment."""
-    from mcp_auth_contract.catalogue import nearest
+    from mcp_auth_contract_lab.faults import FAULTS
+    from mcp_auth_contract_lab.profile import Profile
+    from mcp_auth_contract_lab.server import run_lab
 
     if fault is not None and fault not in FAULTS:
-        raise UsageError(f'no fault is called "{fault}"{nearest(fault, FAULTS)}')
-    known = {variant.value for variant in Variant}
-    for name in variants:
+        raise UsageError(f'no fault is called "{fault}"; {suggest(fault, FAULTS)}')
+    known = {profile.value for profile in Profile}
+    for name in profiles:
         if name not in known:
-            raise UsageError(f'no variant is called "{name}"{nearest(name, known)}')
-    run_lab(port, os.environ, FAULTS[fault] if fault else None, [Variant(name) for name in variants])
+            raise UsageError(f'no profile is called "{name}"; {suggest(name, known)}')
+    run_lab(port, os.environ, FAULTS[fault] if fault else None, [Profile(name) for name in profiles])
 
 
 def print_faults() -> None:
-    """Print the faults and legal variants of the sample server."""
-    width = max(map(len, FAULTS))
+    """Print the faults of the sample server with the checks that fail on each, and its legal profiles."""
+    from mcp_auth_contract_lab.breaks import read_breaks
+    from mcp_auth_contract_lab.faults import FAULTS
+    from mcp_auth_contract_lab.profile import Profile
+
+    broken = read_breaks()
     for name, fault in FAULTS.items():
-        typer.echo(f"{name:<{width}}  {fault.summary}")
-    typer.echo("")
-    typer.echo(f"legal variants: {', '.join(variant.value for variant in Variant)}")
+        within = "" if fault.within is None else f" (with the profile {fault.within})"
+        typer.echo(f"{name}{within}\n  {fault.summary}\n{_indented('breaks ' + ', '.join(broken[name]))}\n")
+    typer.echo(_indented(f"legal profiles: {', '.join(Profile)}").strip())
+
+
+def _indented(text: str) -> str:
+    return textwrap.fill(text, 100, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)

@@ -5,9 +5,10 @@ from itertools import combinations
 
 from mcp_auth_contract.contract.models import Contract, RecordPath, Resource, Tool
 from mcp_auth_contract.contract.operations import control_operation, operations
-from mcp_auth_contract.contract.problems import Problem, nearest
+from mcp_auth_contract.contract.problems import Problem
 from mcp_auth_contract.contract.templates import template_variables
 from mcp_auth_contract.model import Effect, OperationKind
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["inconsistencies"]
 
@@ -212,6 +213,4 @@ def _canaries(contract: Contract, *, resolved: bool) -> Iterator[Problem]:
 
 
 def _undeclared(key: str, kind: str, name: str, known: Iterable[str], header: str) -> Problem:
-    alike = nearest(name, known)
-    repair = f'did you mean "{alike}"?' if alike else f"declare it under {header}"
-    return Problem(key, f"no such {kind}", repair, f'"{name}"')
+    return Problem(key, f"no such {kind}", suggest(name, known, f"declare it under {header}"), f'"{name}"')

@@ -8,7 +8,13 @@ from pydantic import ValidationError
 
 from mcp_auth_contract.contract.consistency import inconsistencies
 from mcp_auth_contract.contract.models import Contract, Issuer
-from mcp_auth_contract.contract.problems import Problem, contract_error, key_name, nearest, validation_problems
+from mcp_auth_contract.contract.problems import (
+    Problem,
+    contract_error,
+    key_name,
+    validation_problems,
+)
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["VARIABLES", "environment_secrets", "resolve", "resolve_issuer", "unknown_variables"]
 
@@ -25,7 +31,7 @@ VARIABLES = {
 }
 """The variables a contract may use besides `${env:NAME}`, and what they stand for."""
 
-_VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
+_VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*+)\}|\$\{[^}]*+\Z")
 _ENV_NAME = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
 
 _SECRET_CHARACTERS = 6
@@ -64,7 +70,7 @@ def unknown_variables(tables: Mapping[str, Any]) -> list[Problem]:
     ]
     for location, text in _strings(tables):
         key = key_name(location, tables)
-        if "${" in _VARIABLE.sub(" ", text):
+        if any(found[1] is None and found[0] != "$${" for found in _VARIABLE.finditer(text)):
             problems.append(
                 Problem(key, 'a "${" without its "}"', 'close it, or write "$${" for the characters themselves')
             )
@@ -81,8 +87,7 @@ def unknown_variables(tables: Mapping[str, Any]) -> list[Problem]:
 def _known_variable(name: str) -> str:
     if re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
         return f'did you mean "${{env:{name}}}"?'
-    alike = nearest(name, VARIABLES)
-    return f'did you mean "${{{alike}}}"?' if alike else f"known are {', '.join(VARIABLES)} and env:NAME"
+    return suggest(name, VARIABLES, f"known are {', '.join(VARIABLES)} and env:NAME", "${{{}}}")
 
 
 def _is_read_too_early(location: _Location, name: str) -> bool:

@@ -56,8 +56,9 @@ def read_contract(text: str, source: Path) -> Contract:
 
 def _not_toml(message: str) -> Problem:
     """Move the place to the front of what tomllib says: `Invalid value (at line 3, column 8)`."""
-    found = re.fullmatch(r"(?s)(.*) \(at (.*)\)", message)
-    what, place = found.groups() if found else (message, "somewhere")
+    what, told, place = message.removesuffix(")").rpartition(" (at ")
+    if not told:
+        what, place = message, "somewhere"
     twice = re.search("overwrite|twice|already", what) is not None
     return Problem(place, f"not TOML: {what}", "keep one of them" if twice else "correct it (https://toml.io)")
 

@@ -1,6 +1,5 @@
 """What is wrong with a contract: one line for each problem, in the words of the file's author."""
 
-import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from mcp_auth_contract.contract.models import Contract
 from mcp_auth_contract.errors import ContractError
+from mcp_auth_contract.suggest import suggest
 
-__all__ = ["Problem", "contract_error", "key_name", "nearest", "validation_problems"]
+__all__ = ["Problem", "contract_error", "key_name", "validation_problems"]
 
 _SHOWN_CHARACTERS = 80
 
@@ -42,12 +42,6 @@ def contract_error(label: str, problems: Iterable[Problem]) -> ContractError:
 def _one_line(text: str) -> str:
     """A name may hold line breaks or the control sequences of a terminal."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word most like `word`, or None when none is alike."""
-    matches = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
-    return matches[0] if matches else None
 
 
 def key_name(location: _Location, tables: object) -> str:
@@ -168,7 +162,10 @@ def _shown(value: object) -> str | None:
             return _shown(value.value)
         case bool() | int() | float() | str():
             # A URL may hold a password before its host.
-            text = re.sub(r"//.*@", "//…@", json.dumps(value, ensure_ascii=False))
+            text = json.dumps(value, ensure_ascii=False)
+            before, slashes, rest = text.partition("//")
+            _, at, after = rest.rpartition("@")
+            text = f"{before}//…@{after}" if slashes and at else text
             return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
         case _:
             return None
@@ -176,16 +173,24 @@ def _shown(value: object) -> str | None:
 
 def _not_a_word(key: str, expected: str, value: object, shown: str | None) -> Problem:
     words = [word.strip() for word in expected.replace(" or ", ", ").replace("'", "").split(",")]
-    alike = nearest(value, words) if isinstance(value, str) else None
-    choice = ", ".join(f'"{word}"' for word in words)
-    return Problem(key, "unknown word", f'did you mean "{alike}"?' if alike else f"write one of {choice}", shown)
+    choice = "write one of " + ", ".join(f'"{word}"' for word in words)
+    return Problem(key, "unknown word", suggest(value, words, choice) if isinstance(value, str) else choice, shown)
+
+
+def _bounds(kind: str, context: Mapping[str, Any]) -> tuple[str, str]:
+    match kind:
+        case "greater_than":
+            return "too small", f"write a number above {context['gt']:g}"
+        case "greater_than_equal":
+            return "too small", f"write {context['ge']:g} or more"
+        case _:
+            return "too large", f"write {context['le']:g} or less"
 
 
 def _unknown_key_repair(location: _Location) -> str:
     known = _table_at(location[:-1])
     keys = sorted(known.model_fields) if known is not None else []
-    alike = nearest(str(location[-1]), keys)
-    return f'did you mean "{alike}"?' if alike else f"the keys here are {', '.join(keys)}"
+    return suggest(str(location[-1]), keys, f"the keys here are {', '.join(keys)}")
 
 
 def _missing_repair(location: _Location) -> str:

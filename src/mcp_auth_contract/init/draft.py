@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from mcp_auth_contract.answers import JsonObject
 from mcp_auth_contract.contract.fields import ABSOLUTE_URI, SCOPE_TOKEN
 from mcp_auth_contract.contract.templates import expand, template_variables
 from mcp_auth_contract.init.arguments import Arguments, arguments_of, example_text, known_values
@@ -12,7 +13,6 @@ from mcp_auth_contract.init.inspection import MOST_SCOPES, Inspection
 from mcp_auth_contract.init.toml import Unwritable, key, value
 from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.oauth.metadata import is_loopback_url
-from mcp_auth_contract.observations import JsonObject
 
 __all__ = ["Draft", "DraftOperation", "DraftPrincipal", "DraftTool", "draft_contract", "is_scope", "scopes_in"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mcp_auth_contract.answers import JsonObject
 from mcp_auth_contract.model import OperationKind, Revision
-from mcp_auth_contract.observations import JsonObject
 
 __all__ = ["KIT", "MOST_SCOPES", "Inspection", "Listed", "NeededScopes", "ServerSettings", "TokenShape"]
 

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from mcp_auth_contract.answers import Accepted, describe, read
 from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract.contract import Contract, environment_secrets, read_contract
 from mcp_auth_contract.errors import Unreachable, UsageError
-from mcp_auth_contract.execute.carrying import demand_answers, skew_of
-from mcp_auth_contract.execute.credentials import OwnIssuer
-from mcp_auth_contract.execute.options import Given
-from mcp_auth_contract.execute.resolving import issuer_settings, resolved_for, resolved_without_issuer
-from mcp_auth_contract.execute.targets import inside, started
+from mcp_auth_contract.execution.credentials import OwnIssuer
+from mcp_auth_contract.execution.options import Given
+from mcp_auth_contract.execution.plan_run import demand_answers, skew_of
+from mcp_auth_contract.execution.servers import inside, started
+from mcp_auth_contract.execution.variables import issuer_settings, resolved_for, resolved_without_issuer
 from mcp_auth_contract.init.inspection import KIT, Inspection, ServerSettings
 from mcp_auth_contract.init.metadata import discover
 from mcp_auth_contract.init.operations import (
@@ -29,7 +30,6 @@ from mcp_auth_contract.init.operations import (
 from mcp_auth_contract.init.render import provisional
 from mcp_auth_contract.init.token_shape import shape_of
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.observations import Accepted, describe, read
 from mcp_auth_contract.wire import (
     Conversation,
     Detected,

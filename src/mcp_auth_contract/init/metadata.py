@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 
+from mcp_auth_contract.answers import JsonObject
+from mcp_auth_contract.checks.authorization_servers.probe import ask_authorization_servers
+from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.discovery.probe import ask_resource_metadata
+from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.scopes.observation import challenge_scopes
 from mcp_auth_contract.contract import Operation
-from mcp_auth_contract.execute.carrying import EVERY_REVISION
+from mcp_auth_contract.execution.plan_run import EVERY_REVISION
 from mcp_auth_contract.init.draft import scopes_in
 from mcp_auth_contract.init.inspection import MOST_SCOPES
 from mcp_auth_contract.model import OperationKind, Revision
-from mcp_auth_contract.observations import JsonObject, challenge_scopes
-from mcp_auth_contract.probes import Bench, Question
-from mcp_auth_contract.probes.documents import ask_authorization_servers, ask_resource_metadata
 from mcp_auth_contract.wire import Conversation
 
 __all__ = ["Metadata", "discover"]
@@ -37,8 +40,8 @@ class Metadata:
 async def discover(conversation: Conversation, revisions: tuple[Revision, ...]) -> Metadata:
     """Read the metadata of an endpoint; scopes come from it, its challenge, or its authorization servers."""
     listing = Operation(OperationKind.TOOL, "tools/list")
-    bench = Bench(conversation, conversation.endpoint, revisions or EVERY_REVISION, control=listing)
-    observed = await ask_resource_metadata(Question("resource_metadata"), bench)
+    context = Context(conversation, conversation.endpoint, revisions or EVERY_REVISION, control=listing)
+    observed = await ask_resource_metadata(Question(probe="resource_metadata"), context)
     value: JsonObject = observed.best.value or {} if observed.best is not None else {}
     resource, named = value.get("resource"), value.get("authorization_servers")
     issuers = [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
@@ -46,7 +49,7 @@ async def discover(conversation: Conversation, revisions: tuple[Revision, ...]) 
     if not scopes and observed.challenge is not None:
         scopes, scopes_from = tuple(sorted(challenge_scopes(observed.challenge) or ())), "its challenge names"
     if not scopes and issuers:
-        scopes, scopes_from = await _offered(bench), "its authorization server offers"
+        scopes, scopes_from = await _offered(context), "its authorization server offers"
     return Metadata(
         resource if isinstance(resource, str) and _is_audience(resource) else None,
         tuple(issuers[:_MOST_ISSUERS]),
@@ -56,9 +59,9 @@ async def discover(conversation: Conversation, revisions: tuple[Revision, ...]) 
     )
 
 
-async def _offered(bench: Bench) -> tuple[str, ...]:
+async def _offered(context: Context) -> tuple[str, ...]:
     """Return the scopes in the metadata of the authorization servers, but those that are about signing in."""
-    servers = (await ask_authorization_servers(Question("authorization_servers"), bench)).servers
+    servers = (await ask_authorization_servers(Question(probe="authorization_servers"), context)).servers
     listed = [one.best.value.get("scopes_supported") for one in servers if one.best and one.best.value]
     every = (scope for scopes in listed for scope in scopes_in(scopes) if scope not in _ABOUT_SIGN_IN)
     return scopes_in(tuple(every))

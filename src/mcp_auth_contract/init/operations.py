@@ -6,23 +6,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from mcp_auth_contract.answers import Accepted, Answer, JsonObject, Refusal, Refused, describe, read
+from mcp_auth_contract.checks.scopes.observation import challenge_scopes
 from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.contract.templates import expand
 from mcp_auth_contract.init.draft import draft_contract
 from mcp_auth_contract.init.inspection import Inspection, Listed, NeededScopes
 from mcp_auth_contract.model import OperationKind, Revision
-from mcp_auth_contract.observations import (
-    Accepted,
-    Answer,
-    JsonObject,
-    Refusal,
-    Refused,
-    challenge_scopes,
-    describe,
-    read,
-)
-from mcp_auth_contract.probes.callers import LISTS
-from mcp_auth_contract.wire import Call, Conversation, Detected, HeaderPair, Listing, list_all, operation_call
+from mcp_auth_contract.wire import LISTS, Call, Conversation, Detected, HeaderPair, Listing, list_all, operation_call
 
 __all__ = [
     "Bearer",
@@ -66,8 +57,8 @@ class Caller:
     async def lists(self) -> dict[str, Listing]:
         """Return every list of the server by kind."""
         return {
-            kind: await list_all(self.conversation, self.revision, method, member, self.token, session=self.session)
-            for kind, (method, member, _) in LISTS.items()
+            name: await list_all(self.conversation, self.revision, kind, self.token, session=self.session)
+            for name, kind in LISTS.items()
         }
 
 
@@ -86,7 +77,7 @@ async def open_methods(conversation: Conversation, detected: Detected, lists: Ma
     """Return the methods that are answered without a token, in the words of `policy.public`."""
     discover, initialize = detected.answers
     answered = {"server/discover": discover, "initialize": initialize}
-    answered |= {LISTS[kind][0]: listing.answers[0] for kind, listing in lists.items()}
+    answered |= {LISTS[kind].method: listing.answers[0] for kind, listing in lists.items()}
     stateful = next((one for one in detected.revisions if not one.stateless), None)
     if stateful is not None:
         async with calling(conversation, stateful) as caller:
@@ -100,12 +91,12 @@ def joined(anonymous: Mapping[str, Listing], with_token: Mapping[str, Listing], 
     `refusal` is the answer that kept a caller from asking for any list.
     """
     found = {}
-    for kind, (_, _, member) in LISTS.items():
+    for kind, listed in LISTS.items():
         listings = [one[kind] for one in (with_token, anonymous) if kind in one]
         entries: list[JsonObject] = []
         for listing in listings:
-            known = [entry.get(member) for entry in entries]
-            entries += [entry for entry in listing.entries if entry.get(member) not in known]
+            known = [entry.get(listed.key) for entry in entries]
+            entries += [entry for entry in listing.entries if entry.get(listed.key) not in known]
         found[kind] = Listed(
             tuple(entries),
             open=kind in anonymous and isinstance(read(anonymous[kind].answers[0]), Accepted),

@@ -10,14 +10,14 @@ __all__ = ["Error", "Fail", "Inconclusive", "NotApplicable", "Outcome", "Pass", 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """The clause holds. `advice` is a remark that no specification turns into a failure."""
+    """The check passed. `advice` is a remark that no specification turns into a failure."""
 
     advice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """The clause is broken.
+    """The check failed.
 
     `expected` and `observed` complete the sentence "expected …, observed …". `impact` replaces the check's own
     impact where the fault seen is a milder one: a bad token refused with the wrong status is no bypass. `evidence` are
@@ -46,7 +46,7 @@ class NotApplicable:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """A fault of the kit. Only the runner makes one."""
+    """A kit error. Only the runner makes one."""
 
     reason: str
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from mcp_auth_contract.catalogue import Check
+from mcp_auth_contract.checks.questions import AccessQuestion, CallQuestion, OperationQuestion, Question
+from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.model import Effect, Revision
-from mcp_auth_contract.probes import Question
 
 __all__ = ["Base", "Case", "Plan"]
 
@@ -13,21 +14,20 @@ __all__ = ["Base", "Case", "Plan"]
 class Base:
     """What a group of cases shares: the call that must be accepted before and after they are believed."""
 
-    question: Question
+    question: CallQuestion
 
     @property
     def writes(self) -> bool:
         """Whether the call changes records, so that its cases run alone."""
-        operation = self.question.operation
-        return operation is not None and operation.effect is Effect.WRITE
+        return self.question.operation.effect is Effect.WRITE
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """One check applied to one place.
 
-    `gate` is a call without a token that must be refused for the case to mean anything, `twin` one that must be
-    accepted for a refusal to mean anything. `settled` is the reason why it is not applicable, known before it runs.
+    `tokenless` is a call without a token that must be refused for the case to mean anything, `baseline` one that must
+    be accepted for a refusal to mean anything. `inapplicable` is why the case does not apply, known before it runs.
     """
 
     id: str
@@ -35,16 +35,25 @@ class Case:
     revision: Revision | None
     question: Question | None
     base: Base | None = None
-    gate: Question | None = None
-    twin: Question | None = None
+    tokenless: CallQuestion | None = None
+    baseline: CallQuestion | None = None
     missing: str | None = None
-    settled: str | None = None
+    inapplicable: str | None = None
+
+    @property
+    def operation(self) -> Operation | None:
+        """The operation that the case is about."""
+        return self.question.operation if isinstance(self.question, OperationQuestion | AccessQuestion) else None
+
+    @property
+    def principal(self) -> str | None:
+        """The principal who asks."""
+        return self.question.principal if isinstance(self.question, OperationQuestion | AccessQuestion) else None
 
     @property
     def needed(self) -> frozenset[str]:
         """The scopes of the case's operation."""
-        operation = self.question.operation if self.question else None
-        return frozenset(operation.scopes) if operation else frozenset()
+        return frozenset(self.operation.scopes) if self.operation else frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,25 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from mcp_auth_contract.catalogue import Axis, Check, Need, ScopeChoice
+from mcp_auth_contract.checks.probing import Probe
+from mcp_auth_contract.checks.questions import (
+    GOOD,
+    NO_TOKEN,
+    AccessQuestion,
+    BypassQuestion,
+    CallQuestion,
+    FormQuestion,
+    MethodQuestion,
+    OperationQuestion,
+    ParityQuestion,
+    Question,
+    ScopeQuestion,
+    SurfaceQuestion,
+)
+from mcp_auth_contract.checks.registry import PROBES
 from mcp_auth_contract.contract import (
     Contract,
     Operation,
@@ -18,16 +34,12 @@ from mcp_auth_contract.contract import (
 )
 from mcp_auth_contract.model import Effect, OperationKind, Revision
 from mcp_auth_contract.plan.case import Base, Case
+from mcp_auth_contract.plan.needs import unmet
 from mcp_auth_contract.plan.ways import forbidden_write, ways_of
-from mcp_auth_contract.probes import Question
-from mcp_auth_contract.probes.bypass_words import bypass_asks
-from mcp_auth_contract.probes.vocabulary import PROBES
 from mcp_auth_contract.tokens.defects import DEFECTS
 
-__all__ = ["UNKNOWN_SCOPES", "Expansion", "method_exists", "runs_on"]
+__all__ = ["UNKNOWN_SCOPES", "Expansion", "runs_on"]
 
-_STATELESS_METHODS = frozenset({"server/discover"})
-_STATEFUL_METHODS = frozenset({"initialize", "ping"})
 UNKNOWN_SCOPES = frozenset({"openid", "unknown:probe"})
 """Scopes that a token may hold besides those of the contract: one of OpenID Connect, and one that nobody knows."""
 
@@ -57,13 +69,13 @@ class Expansion:
     variants: Callable[[str], Sequence[str]]
 
     def cases(self) -> Iterator[Case]:
-        """Yield the cases in the order of the revisions; one that is settled already where the check does not apply."""
+        """Yield the cases in the order of the revisions; one that is not applicable where the check does not apply."""
         check = self.check
         if not any(check.applies_to(revision) for revision in self.revisions):
-            yield Case(check.id, check, None, None, settled=_out_of_range(check, self.revisions))
+            yield Case(check.id, check, None, None, inapplicable=_out_of_range(check, self.revisions))
             return
-        if reason := self._unmet():
-            yield Case(check.id, check, None, None, settled=reason)
+        if reason := unmet(self.check, self.contract):
+            yield Case(check.id, check, None, None, inapplicable=reason)
             return
         if check.over is Axis.ONCE:
             yield self._once()
@@ -75,9 +87,9 @@ class Expansion:
             for case in self._on(revision)
         ]
         if not cases and any(token in DEFECTS for token in check.tokens):
-            yield Case(check.id, check, None, None, settled=self._meaningless())
+            yield Case(check.id, check, None, None, inapplicable=self._meaningless())
         elif not cases and (nothing := self._nothing_there()):
-            yield Case(check.id, check, None, None, settled=nothing)
+            yield Case(check.id, check, None, None, inapplicable=nothing)
         yield from cases
 
     def _nothing_there(self) -> str | None:
@@ -97,36 +109,20 @@ class Expansion:
             return "no opaque token can have this fault"
         return "the fault makes no difference for the issuer, the audience and the claims of this contract"
 
-    def _unmet(self) -> str | None:
-        claims = self.contract.claims
-        needs = self.check.needs
-        if Need.AUDIT in needs and self.contract.audit is None:
-            return "the contract names no audit log"
-        if Need.SUBJECT in needs and claims.subject not in claims.required:
-            return f'claims.required does not name the subject claim "{claims.subject}"'
-        if Need.TENANT in needs and claims.tenant not in claims.required:
-            return f'claims.required does not name the tenant claim "{claims.tenant}"'
-        opaque = self.contract.issuer.tokens == "opaque"
-        if opaque and (Need.JWT in needs or Need.RSA in needs):
-            return 'the tokens are opaque (issuer.tokens = "opaque")'
-        if Need.OPAQUE in needs and not opaque:
-            return 'the tokens are JWTs (issuer.tokens = "jwt")'
-        if Need.TOOL_CHALLENGE in needs and self.contract.policy.challenge == "http":
-            return 'refusals are HTTP statuses here (policy.challenge = "http")'
-        if Need.TOOL_CHALLENGE in needs and not any(tool.scopes != () for tool in self.contract.tools):
-            return "the contract declares no protected tool"
-        if Need.RSA in needs and self.contract.issuer.algorithms[0] not in ("RS256", "PS256"):
-            return f"the issuer signs with {self.contract.issuer.algorithms[0]}, not with an RSA key"
-        return None
+    @property
+    def _probe(self) -> Probe:
+        return PROBES[self.check.probe]
 
     def _once(self) -> Case:
         control = control_operation(self.contract)
-        question = Question(self.check.probe)
-        if self.check.probe == "parity":
-            question = replace(question, operation=control, principal=principal_for(self.contract, control))
-        if self.check.probe == "surface":
-            principal = principal_for(self.contract, control)
-            question = replace(question, revision=self.revisions[0], principal=principal, scopes=self._every())
+        principal = principal_for(self.contract, control)
+        question = Question(probe=self.check.probe)
+        if self._probe.question is ParityQuestion:
+            question = ParityQuestion(probe=self.check.probe, operation=control, principal=principal)
+        elif self._probe.question is SurfaceQuestion:
+            question = SurfaceQuestion(
+                probe=self.check.probe, revision=self.revisions[0], principal=principal, scopes=self._every()
+            )
         base = self._base(self.revisions[0], control) if Need.CONTROL in self.check.needs else None
         return Case(self.check.id, self.check, None, question, base)
 
@@ -160,12 +156,11 @@ class Expansion:
         """One case for each way of a principal to a record; the probe brings its controls along."""
         check, known = self.check, Counter[str]()
         for access in (access for ways in ways_of(check) for access in accesses(self.contract, ways)):
-            question = Question(
-                check.probe,
+            question = AccessQuestion(
+                probe=check.probe,
                 revision=revision,
                 operation=access.operation,
                 principal=access.principal,
-                token="good",  # noqa: S106  the name of the unbroken token
                 scopes=access.scopes,
                 owner=access.owner,
                 record=access.record,
@@ -174,82 +169,112 @@ class Expansion:
             known[label] += 1
             # The same tool may lead to a record with other arguments.
             label = label if known[label] == 1 else f"{label}:{known[label]}"
-            settled = forbidden_write(check, self.contract, access)
-            yield Case(f"{check.id}[{label}]", check, revision, question, settled=settled)
+            inapplicable = forbidden_write(check, self.contract, access)
+            yield Case(f"{check.id}[{label}]", check, revision, question, inapplicable=inapplicable)
 
     def _about(self, revision: Revision, operation: Operation, missing: str | None) -> Iterator[Case]:
         check = self.check
         scopeless = (ScopeChoice.NONE, ScopeChoice.UNRELATED, ScopeChoice.SUPERSET)
         if check.scopes in scopeless and not operation.scopes and check.over is not Axis.FREE_OPERATIONS:
             return
-        settled = None
+        inapplicable = None
         if Need.TOOL_CHALLENGE in check.needs and check.probe == "call" and operation.kind is not OperationKind.TOOL:
-            settled = f"a challenge in a tool result is no answer to a {operation.kind} request"
+            inapplicable = f"a challenge in a tool result is no answer to a {operation.kind} request"
         if operation.effect is Effect.WRITE and not self.contract.policy.writes:
-            settled = "the contract allows no writes (policy.writes = false)"
+            inapplicable = "the contract allows no writes (policy.writes = false)"
         base = self._base(revision, operation) if Need.CONTROL in check.needs else None
         for label, question in self._questions(revision, operation, missing):
             own = base
             if own is not None and own.question == question:
                 # A call cannot be its own control: what must hold before it is the contract's control call.
                 own = self._base(revision, control_operation(self.contract), principal_scopes=True)
-            gate = None
+            tokenless = None
             if Need.GATED in check.needs:
-                gate = Question("call", revision=revision, operation=operation, principal=question.principal)
+                tokenless = CallQuestion(
+                    probe="call", revision=revision, operation=operation, principal=question.principal
+                )
             parts = [operation.name, *([missing] if missing else []), *label]
             name = f"{check.id}[{':'.join(parts)}]"
-            twin = self._twin(question)
-            yield Case(name, check, revision, question, own, gate, twin, missing, settled)
+            baseline = self._baseline(question)
+            yield Case(name, check, revision, question, own, tokenless, baseline, missing, inapplicable)
 
-    def _twin(self, question: Question) -> Question | None:
-        if self.check.twin is None:
+    def _baseline(self, question: OperationQuestion) -> CallQuestion | None:
+        if self.check.baseline is None or not isinstance(question, CallQuestion):
             return None
-        offered = self.variants(self.check.twin)
+        offered = self.variants(self.check.baseline)
         variant = question.variant if question.variant in offered else next(iter(offered), "")
-        return replace(question, token=self.check.twin, variant=variant or None, carrier="bearer", tries=1)
+        return replace(question, token=self.check.baseline, variant=variant or None, presentation="bearer", tries=1)
 
     def _base(self, revision: Revision, operation: Operation, *, principal_scopes: bool = False) -> Base:
         every = (Axis.OPERATIONS, Axis.MISSING_SCOPES, Axis.IMPLIED_SCOPES)
         exact = self.check.over in every and not principal_scopes
         return Base(
-            Question(
-                "call",
+            CallQuestion(
+                probe="call",
                 revision=revision,
                 operation=operation,
                 principal=principal_for(self.contract, operation),
-                token="good",  # noqa: S106  the name of the unbroken token
+                token=GOOD,
                 scopes=frozenset(operation.scopes) if exact else None,
             )
         )
 
     def _questions(
         self, revision: Revision, operation: Operation, missing: str | None
-    ) -> Iterator[tuple[list[str], Question]]:
-        check = self.check
-        common = Question(
-            check.probe,
+    ) -> Iterator[tuple[list[str], OperationQuestion]]:
+        """Yield what the check asks about an operation, each with the words that tell it from the others."""
+        check, kind = self.check, self._probe.question
+        about: OperationQuestion = OperationQuestion(
+            probe=check.probe,
             revision=revision,
             operation=operation,
             principal=principal_for(self.contract, operation),
-            scopes=self._scopes(operation, missing),
-            tries=check.tries,
         )
-        if PROBES[check.probe].takes == frozenset():
-            yield [], common
-            return
-        for word in check.variants or ("",):
-            if check.probe == "method" and not method_exists(word, revision):
-                continue
-            if check.probe == "bypass" and not bypass_asks(word, operation.kind, revision):
-                continue
-            for token in check.tokens or ("none",):
-                for variant in self.variants(token) if token in DEFECTS else ("",):
-                    for carrier in check.carriers or ("bearer",):
-                        named = [word] if word else []
-                        named += [token] if len(check.tokens) > 1 else []
-                        named += [variant] if variant else []
-                        named += [carrier] if len(check.carriers) > 0 else []
-                        yield named, replace(common, token=token, variant=variant or None, carrier=carrier, word=word)
+        common = {each.name: getattr(about, each.name) for each in fields(about)}
+        if kind is OperationQuestion:
+            yield [], about
+        elif kind is ScopeQuestion:
+            yield [], ScopeQuestion(**common, scopes=self._token_scopes(operation, missing))
+        elif kind is CallQuestion:
+            scopes = self._scopes(operation, missing)
+            for named, token, variant in self._tokens():
+                for presentation in check.presentations or ("bearer",):
+                    yield (
+                        [*named, presentation] if check.presentations else named,
+                        CallQuestion(
+                            **common,
+                            token=token,
+                            variant=variant,
+                            scopes=scopes,
+                            presentation=presentation,
+                            tries=check.tries,
+                        ),
+                    )
+        else:
+            for form in check.forms:
+                if not self._probe.exists(form, operation, revision):
+                    continue
+                if kind is MethodQuestion:
+                    for named, token, variant in self._tokens():
+                        yield [form, *named], MethodQuestion(**common, form=form, token=token, variant=variant)
+                elif kind is BypassQuestion:
+                    yield [form], BypassQuestion(**common, form=form, scopes=self._token_scopes(operation, missing))
+                else:
+                    yield [form], FormQuestion(**common, form=form)
+
+    def _tokens(self) -> Iterator[tuple[list[str], str, str | None]]:
+        """Yield the tokens of the check, variant by variant, each with its words."""
+        tokens = self.check.tokens or (NO_TOKEN,)
+        for token in tokens:
+            for variant in self.variants(token) if token in DEFECTS else ("",):
+                named = [token] if len(tokens) > 1 else []
+                yield [*named, variant] if variant else named, token, variant or None
+
+    def _token_scopes(self, operation: Operation, missing: str | None) -> frozenset[str]:
+        scopes = self._scopes(operation, missing)
+        if scopes is None:
+            raise ValueError(f"{self.check.id}: the probe {self.check.probe} needs scopes")
+        return scopes
 
     def _scopes(self, operation: Operation, missing: str | None) -> frozenset[str] | None:
         match self.check.scopes:
@@ -277,9 +302,3 @@ class Expansion:
         """The scopes that imply one of an operation's, and are none of them."""
         wider = set[str]().union(*(implying(self.contract, one) for one in operation.scopes))
         return wider - set(operation.scopes)
-
-
-def method_exists(word: str, revision: Revision) -> bool:
-    """Whether a revision has a method of the protocol."""
-    gone = _STATEFUL_METHODS if revision.stateless else _STATELESS_METHODS
-    return word not in gone

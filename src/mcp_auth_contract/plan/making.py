@@ -1,15 +1,24 @@
 """Plans of whole runs: with a contract, and of a server that nothing is known of."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from typing import Any
 
 from mcp_auth_contract.catalogue import Axis, Check, Need
+from mcp_auth_contract.checks.probing import Probe
+from mcp_auth_contract.checks.questions import (
+    NO_TOKEN,
+    CallQuestion,
+    FormQuestion,
+    MethodQuestion,
+    OperationQuestion,
+    Question,
+)
+from mcp_auth_contract.checks.registry import PROBES
 from mcp_auth_contract.contract import Contract, Operation
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.plan.case import Case, Plan
-from mcp_auth_contract.plan.expansion import Expansion, method_exists, runs_on
+from mcp_auth_contract.plan.expansion import Expansion, runs_on
 from mcp_auth_contract.plan.selection import Selection
-from mcp_auth_contract.probes import Question
 from mcp_auth_contract.tokens.defects import DEFECTS
 
 __all__ = ["make_anonymous_plan", "make_plan"]
@@ -61,22 +70,32 @@ def _anonymous(check: Check, revisions: tuple[Revision, ...]) -> Iterator[Case]:
     """The cases of one check that need neither contract nor token."""
     if Need.TOOL_CHALLENGE in check.needs:  # nothing says whether the server challenges in results
         return
-    tokenless = not check.tokens or "none" in check.tokens
-    if Need.CONTROL in check.needs or not tokenless or check.carriers or check.probe in ("session_end", "parity"):
+    probe = PROBES[check.probe]
+    tokenless = not check.tokens or NO_TOKEN in check.tokens
+    if Need.CONTROL in check.needs or not tokenless or check.presentations or not probe.anonymous:
         return
     if check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES, Axis.RECORDS):
         return
     if not any(check.applies_to(revision) for revision in revisions):
         return
     if check.over is Axis.ONCE:
-        yield Case(check.id, check, None, Question(check.probe))
+        yield Case(check.id, check, None, Question(probe=check.probe))
         return
     for revision in revisions:
         if not runs_on(check, revision, revisions, every_revision=False):
             continue
-        common = Question(check.probe, revision=revision, operation=_ANONYMOUS)
-        for word in check.variants or ("",):
-            if check.probe == "method" and not method_exists(word, revision):
+        for form in check.forms or ("",):
+            if form and not probe.exists(form, _ANONYMOUS, revision):
                 continue
-            label = f"[{word}]" if word else ""
-            yield Case(f"{check.id}{label}", check, revision, replace(common, word=word))
+            question = _tokenless(probe, form, revision)
+            yield Case(f"{check.id}[{form}]" if form else check.id, check, revision, question)
+
+
+def _tokenless(probe: Probe, form: str, revision: Revision) -> OperationQuestion:
+    """Return the question of a probe that can be asked without a contract."""
+    common: dict[str, Any] = {"probe": probe.name, "revision": revision, "operation": _ANONYMOUS}
+    if probe.question is CallQuestion:
+        return CallQuestion(**common)
+    if probe.question is MethodQuestion:
+        return MethodQuestion(**common, form=form)
+    return FormQuestion(**common, form=form) if form else OperationQuestion(**common)

@@ -4,9 +4,10 @@ import fnmatch
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mcp_auth_contract.catalogue import FAMILIES, Check, nearest
+from mcp_auth_contract.catalogue import FAMILIES, Check
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.plan.case import Case
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["Selection"]
 
@@ -49,12 +50,11 @@ class Selection:
             for pattern in patterns:
                 if not any(_matches(pattern, case.id, case.check.id, case.check.family) for case in known):
                     ids = {case.check.id for case in known} | {case.check.family for case in known}
-                    raise UsageError(f'{option}: no check or case is called "{pattern}"{_hint(pattern, ids)}')
+                    raise UsageError(f'{option}: no check or case is called "{pattern}"; {_hint(pattern, ids)}')
 
 
 def _hint(pattern: str, ids: set[str]) -> str:
-    hint = nearest(pattern.split("[")[0], ids)
-    return hint if hint.startswith("; did") else "; `mcp-auth-contract list` names them all"
+    return suggest(pattern.split("[")[0], ids, "`mcp-auth-contract list` names them all")
 
 
 def _matches(pattern: str, case: str, check: str, family: str) -> bool:

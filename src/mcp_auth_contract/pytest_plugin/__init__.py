@@ -25,10 +25,10 @@ from mcp_auth_contract.pytest_plugin.fixtures import (
 
 if TYPE_CHECKING:
     from mcp_auth_contract.pytest_plugin.client import Client, Connect, Reply
+    from mcp_auth_contract.pytest_plugin.clock import MovableClock
     from mcp_auth_contract.pytest_plugin.items import ContractFile
     from mcp_auth_contract.pytest_plugin.minting import Mint
     from mcp_auth_contract.pytest_plugin.mocked import MockedIssuer
-    from mcp_auth_contract.pytest_plugin.moving import MovableClock
     from mcp_auth_contract.pytest_plugin.refusals import assert_accepted, assert_refused, challenge_of
     from mcp_auth_contract.pytest_plugin.validators import TokenCase, TokenCases, token_cases
 
@@ -63,7 +63,7 @@ _LATER = {
     "Connect": "client",
     "Mint": "minting",
     "MockedIssuer": "mocked",
-    "MovableClock": "moving",
+    "MovableClock": "clock",
     "Reply": "client",
     "TokenCase": "validators",
     "TokenCases": "validators",
@@ -152,7 +152,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_BY_ARGUMENT] = arguments
     config.stash[_BY_OPTION] = tuple(file for file in dict.fromkeys(asked) if file not in arguments)
     if asked or arguments:
-        from mcp_auth_contract.pytest_plugin.marking import register
+        from mcp_auth_contract.pytest_plugin.markers import register
 
         register(config)
 

@@ -3,17 +3,19 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from mcp_auth_contract.answers import Accepted, Answer, read
 from mcp_auth_contract.clock import RealTime
 from mcp_auth_contract.contract import Contract
-from mcp_auth_contract.execute.targets import started
+from mcp_auth_contract.execution.servers import started
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.oauth import Challenges
-from mcp_auth_contract.observations import Accepted, Answer, read
 from mcp_auth_contract.pytest_plugin.minting import Mint
-from mcp_auth_contract.pytest_plugin.portal import Portal
 from mcp_auth_contract.server import LoadedApp, lifespan, loaded
 from mcp_auth_contract.wire import (
     AsgiApp,
@@ -86,7 +88,7 @@ class Reply:
 class Server:
     """A server that is up, and how to talk to it from tests."""
 
-    portal: Portal
+    portal: BlockingPortal
     door: HttpDoor = field(repr=False)
     endpoint: str
     redactor: Redactor = field(repr=False)
@@ -95,7 +97,7 @@ class Server:
     def revision(self, credentials: tuple[HeaderPair, ...]) -> Revision:
         """Return the newest revision that the server speaks, found out once with the first credentials."""
         if not self.revisions:
-            detected = self.portal.run(detect_revisions(Conversation(self.door, self.endpoint), credentials))
+            detected = self.portal.call(detect_revisions, Conversation(self.door, self.endpoint), credentials)
             self.revisions = detected.revisions
         return self.revisions[0] if self.revisions else _ASSUMED
 
@@ -140,25 +142,25 @@ class Client:
         """GET a document without credentials, as the metadata of the resource; a path is one of the server's."""
         parts = urlsplit(self._server.endpoint)
         there = f"{parts.scheme}://{parts.netloc}{url}" if url.startswith("/") else url
-        return Reply(self._server.portal.run(self._server.door.fetch(there, accept="application/json")))
+        return Reply(self._server.portal.call(partial(self._server.door.fetch, there, accept="application/json")))
 
     def close(self) -> None:
         """End the session, if there is one."""
         shaken, self._handshake = self._handshake, None
         if shaken is not None:
-            self._server.portal.run(self._conversation.close_session(shaken, self._credentials))
+            self._server.portal.call(self._conversation.close_session, shaken, self._credentials)
 
     def _send(self, call: Call) -> Reply:
         revision, portal = self.revision, self._server.portal
         if not revision.stateless and self._handshake is None:
-            shaken = portal.run(self._conversation.open_session(revision, self._credentials))
+            shaken = portal.call(self._conversation.open_session, revision, self._credentials)
             if not shaken.open:  # refused at the door: that is the answer to whatever was asked
                 return Reply(shaken.answer)
             self._handshake = shaken
         session = None if self._handshake is None else self._handshake.session
         spoken = revision if self._handshake is None else self._handshake.revision
         message = request(spoken, call, next(self._conversation.ids), session=session)
-        return Reply(portal.run(self._conversation.send(message, self._credentials)))
+        return Reply(portal.call(self._conversation.send, message, self._credentials))
 
 
 class Connect:
@@ -203,8 +205,10 @@ def running(contract: Contract, app: AsgiApp | None = None, ca_files: tuple[str,
     Raises ContractError and Unreachable as a run does.
     """
     redactor = Redactor()
-    with Portal() as portal:
-        door = portal.enter(_reached(contract, app, redactor, ca_files))
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(_reached(contract, app, redactor, ca_files)) as door,
+    ):
         yield Server(portal, door, contract.target.endpoint, redactor, contract.target.revisions)
 
 

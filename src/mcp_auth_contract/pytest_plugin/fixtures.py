@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from mcp_auth_contract.contract import Contract
     from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
     from mcp_auth_contract.pytest_plugin.client import Connect, Server
+    from mcp_auth_contract.pytest_plugin.clock import MovableClock
     from mcp_auth_contract.pytest_plugin.minting import Mint
     from mcp_auth_contract.pytest_plugin.mocked import MockedIssuer
-    from mcp_auth_contract.pytest_plugin.moving import MovableClock
     from mcp_auth_contract.tokens import TokenProfile
 
 __all__ = [
@@ -49,7 +49,7 @@ def mcp_issuer_settings(pytestconfig: pytest.Config) -> "IssuerSettings":
     import os
 
     from mcp_auth_contract.contract import load_contract
-    from mcp_auth_contract.execute import issuer_settings
+    from mcp_auth_contract.execution import issuer_settings
     from mcp_auth_contract.issuer import IssuerSettings
 
     file = _contract_file(pytestconfig)
@@ -74,7 +74,7 @@ def mcp_contract(pytestconfig: pytest.Config, mcp_issuer: "EmbeddedIssuer") -> "
     import os
 
     from mcp_auth_contract.contract import load_contract
-    from mcp_auth_contract.execute import resolved_for
+    from mcp_auth_contract.execution import resolved_for
 
     file = _contract_file(pytestconfig)
     return None if file is None else resolved_for(load_contract(file), mcp_issuer, os.environ)
@@ -83,7 +83,7 @@ def mcp_contract(pytestconfig: pytest.Config, mcp_issuer: "EmbeddedIssuer") -> "
 @pytest.fixture(scope="session")
 def mcp_profile(mcp_issuer: "EmbeddedIssuer", mcp_contract: "Contract | None") -> "TokenProfile":
     """How the server reads a token: as the contract says, else audience http://127.0.0.1:8000/mcp."""
-    from mcp_auth_contract.probes import profile_of
+    from mcp_auth_contract.checks.minting import profile_of
     from mcp_auth_contract.tokens import TokenProfile
 
     if mcp_contract is None:
@@ -164,7 +164,7 @@ def mcp_client(request: pytest.FixtureRequest, mcp_mint: "Mint") -> "Iterator[Co
 @pytest.fixture
 def mcp_clock() -> "Iterator[MovableClock]":
     """The clock of this process: `mcp_clock.move(3600)` moves test, issuer and an application in this process."""
-    from mcp_auth_contract.pytest_plugin.moving import MovableClock
+    from mcp_auth_contract.pytest_plugin.clock import MovableClock
     from mcp_auth_contract.server import FrozenTime
 
     with FrozenTime() as frozen:
@@ -180,9 +180,9 @@ def mcp_respx_url() -> str:
 @pytest.fixture
 def mcp_respx(pytestconfig: pytest.Config, mcp_respx_url: str) -> "Iterator[MockedIssuer]":
     """An issuer without sockets: httpx finds its metadata, its keys and its introspection at `mcp_respx.url`."""
+    from mcp_auth_contract.checks.minting import profile_of
     from mcp_auth_contract.contract import load_contract
     from mcp_auth_contract.issuer import IssuerSettings
-    from mcp_auth_contract.probes import profile_of
     from mcp_auth_contract.pytest_plugin.mocked import mocked
     from mcp_auth_contract.tokens import Algorithm, TokenProfile
 

@@ -10,28 +10,28 @@ from _pytest._code.code import ReprFileLocation, TerminalRepr
 from _pytest._io import TerminalWriter
 
 from mcp_auth_contract.errors import KitError
-from mcp_auth_contract.pytest_plugin.asking import ContractSession, SharedRun, planned
-from mcp_auth_contract.pytest_plugin.marking import markers_of
-from mcp_auth_contract.pytest_plugin.settling import Settled, Verdict
-from mcp_auth_contract.pytest_plugin.telling import properties_of
+from mcp_auth_contract.pytest_plugin.failure_text import user_properties
+from mcp_auth_contract.pytest_plugin.markers import markers_of
+from mcp_auth_contract.pytest_plugin.outcomes import CaseOutcome, Status
+from mcp_auth_contract.pytest_plugin.run import CollectedContract, SharedRun, collected
 
 __all__ = ["CaseItem", "ContractFile"]
 
 
 class CaseFailed(Exception):
-    """A case that did not hold."""
+    """A case that did not pass."""
 
-    def __init__(self, settled: Settled) -> None:
-        super().__init__(settled.summary)
-        self.settled = settled
+    def __init__(self, outcome: CaseOutcome) -> None:
+        super().__init__(outcome.summary)
+        self.outcome = outcome
 
 
-class _Told(TerminalRepr):
+class _FailureRepr(TerminalRepr):
     """The report of a case instead of a traceback; `reprcrash` is what pytest's summary and JUnit quote."""
 
-    def __init__(self, settled: Settled, path: Path) -> None:
-        self._text = settled.text
-        self.reprcrash = ReprFileLocation(str(path), 1, settled.summary)
+    def __init__(self, outcome: CaseOutcome, path: Path) -> None:
+        self._text = outcome.text
+        self.reprcrash = ReprFileLocation(str(path), 1, outcome.summary)
 
     def __str__(self) -> str:
         return self._text
@@ -43,7 +43,7 @@ class _Told(TerminalRepr):
 
 
 class ContractFile(pytest.File):
-    """A contract file. It is run once, at the first of its cases, and asks what pytest has selected."""
+    """A contract file. It is run once, at the first of its cases, for what pytest has selected."""
 
     run: SharedRun | None = None
 
@@ -51,17 +51,17 @@ class ContractFile(pytest.File):
         """Yield one test for each case, in the order of the catalogue. No request is sent."""
         config = self.config
         named = config.getoption("mcp_auth_waivers")
-        session = planned(
+        contract = collected(
             self.path,
             name=_shown(self.path, config.invocation_params.dir),
             fail_on=config.getoption("mcp_auth_fail_on"),
             wait=config.getoption("mcp_auth_wait"),
             waivers=None if named is None else config.invocation_params.dir / named,
         )
-        self.run = SharedRun(session)
-        for case in session.cases:
+        self.run = SharedRun(contract)
+        for case in contract.cases:
             # Written out: pytest 9 reads brackets as parameters, and does so with the ids that --lf remembers.
-            yield CaseItem.from_parent(self, name=case, nodeid=f"{self.nodeid}::{case}", contract=session)
+            yield CaseItem.from_parent(self, name=case, nodeid=f"{self.nodeid}::{case}", contract=contract)
 
     def repr_failure(  # type: ignore[override]  # as pytest's own collectors have it
         self, excinfo: pytest.ExceptionInfo[BaseException]
@@ -71,11 +71,11 @@ class ContractFile(pytest.File):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
 
-    def settled(self, item: "CaseItem") -> Settled:
+    def outcome(self, item: "CaseItem") -> CaseOutcome:
         """Return what became of a case; the first call runs the contract."""
         if self.run is None:
             raise RuntimeError("a case without its contract")
-        return self.run.settled(item.name, self._selected())
+        return self.run.outcome(item.name, self._selected())
 
     def _selected(self) -> Iterable[str]:
         return [item.name for item in self.session.items if isinstance(item, CaseItem) and item.parent is self]
@@ -84,44 +84,44 @@ class ContractFile(pytest.File):
 class CaseItem(pytest.Item):
     """One case: a check at one place, in every revision in which it is asked."""
 
-    def __init__(self, *, contract: ContractSession, **given: Any) -> None:
+    def __init__(self, *, contract: CollectedContract, **given: Any) -> None:
         super().__init__(**given)
         check = contract.cases[self.name]
-        self._settled: Settled | None = None
+        self._outcome: CaseOutcome | None = None
         for marker in markers_of(check):
             self.add_marker(marker)
-        self.user_properties.extend(properties_of(check))
+        self.user_properties.extend(user_properties(check))
 
     def setup(self) -> None:
-        """Have the contract run. A contract that cannot be run, and a fault in the kit, are errors and not failures."""
+        """Have the contract run. A contract that cannot be run, and a kit error, are errors and not failures."""
         parent = self.parent
         if not isinstance(parent, ContractFile):
             raise TypeError("a case stands below its contract")
         # pytest shows the exception of a setup with its traceback, but for this one.
         try:
-            self._settled = parent.settled(self)
+            self._outcome = parent.outcome(self)
         except KitError as fault:
             raise pytest.fail.Exception(str(fault), pytrace=False) from None
-        if self._settled.verdict is Verdict.ERROR:
-            raise pytest.fail.Exception(self._settled.text, pytrace=False)
+        if self._outcome.status is Status.ERROR:
+            raise pytest.fail.Exception(self._outcome.text, pytrace=False)
 
     def runtest(self) -> None:
         """Pass, or tell what was observed."""
-        settled = self._settled
-        if settled is None or settled.verdict is Verdict.PASSED:
+        outcome = self._outcome
+        if outcome is None or outcome.status is Status.PASSED:
             return
-        match settled.verdict:
-            case Verdict.SKIPPED:
-                raise pytest.skip.Exception(settled.text, _use_item_location=True)
-            case Verdict.XFAILED:
-                raise pytest.xfail.Exception(settled.text)
+        match outcome.status:
+            case Status.SKIPPED:
+                raise pytest.skip.Exception(outcome.text, _use_item_location=True)
+            case Status.XFAILED:
+                raise pytest.xfail.Exception(outcome.text)
             case _:
-                raise CaseFailed(settled)
+                raise CaseFailed(outcome)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
         """Tell the failure itself, without a traceback of the kit."""
         if isinstance(excinfo.value, CaseFailed):
-            return _Told(excinfo.value.settled, self.path)
+            return _FailureRepr(excinfo.value.outcome, self.path)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple["os.PathLike[str] | str", int | None, str]:

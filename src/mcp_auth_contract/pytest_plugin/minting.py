@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
+from mcp_auth_contract.checks.minting import identity_of
 from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract.contract import Contract
-from mcp_auth_contract.contract.problems import nearest
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.execute.powers import Powers
+from mcp_auth_contract.execution.issuer_control import Powers
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.probes.minting import identity_of
+from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens import Identity, Minted, TokenProfile, good_token, mint_case
 
 __all__ = ["Mint"]
@@ -82,12 +82,7 @@ class Mint:
         if who in known and who is not None:
             return identity_of(who, known[who])
         if self._contract is not None:
-            raise UsageError(f'mint: the contract has no principal "{who}"{_hint(who or "", list(known))}')
+            raise UsageError(f'mint: the contract has no principal "{who}"; {suggest(who or "", known)}')
         if who is None:
             return Identity(name=_SOMEBODY, subject=_SOMEBODY)
         return Identity(name=who, subject=who)
-
-
-def _hint(name: str, known: list[str]) -> str:
-    alike = nearest(name, known)
-    return f'; did you mean "{alike}"?' if alike else f"; it has {', '.join(known)}"

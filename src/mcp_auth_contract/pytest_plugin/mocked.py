@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import respx
+from anyio.from_thread import start_blocking_portal
 
 from mcp_auth_contract.contract import Contract
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerName, IssuerSettings
 from mcp_auth_contract.issuer.app import issuer_app
 from mcp_auth_contract.pytest_plugin.minting import Mint
-from mcp_auth_contract.pytest_plugin.portal import Portal
 from mcp_auth_contract.tokens import TokenProfile
 
 __all__ = ["MockedIssuer", "mocked"]
@@ -59,11 +59,11 @@ def mocked(
     issuer = EmbeddedIssuer(settings)
     issuer.load_keys()
     app: Any = issuer_app(url, issuer.control, issuer.memory, issuer.key_of, settings.algorithms)
-    with Portal() as portal, respx.mock(assert_all_called=False) as router:
+    with start_blocking_portal() as portal, respx.mock(assert_all_called=False) as router:
 
         def answered(request: Any) -> respx.MockResponse:
-            status, headers, body = portal.run(
-                _answer(app, request.method, request.url, request.headers, request.read())
+            status, headers, body = portal.call(
+                _answer, app, request.method, request.url, request.headers, request.read()
             )
             return respx.MockResponse(status, headers=headers, content=body)
 

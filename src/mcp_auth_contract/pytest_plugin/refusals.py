@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+from mcp_auth_contract.answers import Accepted, Answer, describe, read
 from mcp_auth_contract.oauth import Challenge, Challenges, Fault, FaultKind, parse_challenges, scopes_of
-from mcp_auth_contract.observations import Accepted, Answer, describe, read
 from mcp_auth_contract.wire.messages import events_in, messages_in
 
 __all__ = ["Response", "answer_of", "assert_accepted", "assert_refused", "challenge_of"]

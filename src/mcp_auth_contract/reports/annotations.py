@@ -4,11 +4,11 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 """
 
 import secrets
-from collections.abc import Iterator
 
-from mcp_auth_contract.model import Error, Fail, Inconclusive
+from mcp_auth_contract.reports.groups import Group, Part
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.plain import printable
-from mcp_auth_contract.runner.result import Report, Result
+from mcp_auth_contract.reports.view import view_of
 
 __all__ = ["quarantined", "render_annotations"]
 
@@ -24,21 +24,12 @@ def render_annotations(report: Report, file: str | None = None) -> str:
     A check is told by its first case; no more than ten lines of each kind, as GitHub shows no more. `file` is the
     contract's path in the repository, None where it stands elsewhere.
     """
-    errors: dict[str, list[Result]] = {}
-    warnings: dict[str, list[Result]] = {}
-    for result in report.results:
-        if isinstance(result.outcome, Error) or (
-            isinstance(result.outcome, Fail | Inconclusive) and report.gate.binds(result)
-        ):
-            errors.setdefault(result.check.id, []).append(result)
-        elif result.waived is not None:
-            warnings.setdefault(result.check.id, []).append(result)
-    lines = [*_told(file, "warning", warnings, _SHOWN)]
+    view = view_of(report)
+    lines = [_told(file, "warning", group) for group in view.waived[:_SHOWN]]
     # The gate's own line comes first among the errors: a stale waiver stands in no case.
     if not report.gate.open:
-        said = "; ".join(report.gate.reasons)
-        lines.append(_line(file, "error", f"gate SHUT (exit {report.gate.exit_code})", said))
-    lines += _told(file, "error", errors, _SHOWN - 1)
+        lines.append(_line(file, "error", view.decision, "; ".join(report.gate.reasons)))
+    lines += [_told(file, "error", group) for group in view.shutting[: _SHOWN - 1]]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -49,15 +40,10 @@ def quarantined(text: str) -> str:
     return f"::stop-commands::{word}\n{text}{end}::{word}::\n"
 
 
-def _told(file: str | None, kind: str, checks: dict[str, list[Result]], most: int) -> Iterator[str]:
-    for results in list(checks.values())[:most]:
-        first = results[0]
-        more = f" (and {len(results) - 1} more of {first.check.id})" if len(results) > 1 else ""
-        lines = [f"{first.sentence}{more}", f"fix: {first.check.remedy}"]
-        if first.waived is not None:
-            lines.append(f"waived by {first.waived.owner} until {first.waived.expires}: {first.waived.reason}")
-        state = "waived: " if first.waived is not None else ""
-        yield _line(file, kind, f"{state}{first.check.level}: {first.check.title}", *lines)
+def _told(file: str | None, kind: str, group: Group) -> str:
+    state = "waived: " if group.part is Part.WAIVED else ""
+    facts = (f"{label}: {text}" for label, text in group.facts)
+    return _line(file, kind, f"{state}{group.headline}", *group.shown, *facts)
 
 
 def _line(file: str | None, kind: str, title: str, *lines: str) -> str:

@@ -3,15 +3,15 @@
 import datetime
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Pass, outcome_name
+from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import encodable
-from mcp_auth_contract.runner.result import Report, Result
-from mcp_auth_contract.runner.waiver import Waiver
 
 __all__ = ["ReportV1", "render_json", "report_schema"]
 
@@ -48,10 +48,10 @@ class GateV1(_Part):
     """The decision and its reasons."""
 
     open: bool
-    exit_code: int = Field(description="0 open, 1 a clause is broken, 3 not observable, 4 a fault in the kit.")
+    exit_code: int = Field(description="0 open, 1 a check failed, 3 not observable, 4 a kit error.")
     reasons: list[str]
     binding: list[Literal["MUST", "SHOULD", "MAY"]] = Field(
-        default=["MUST"], description="The levels whose broken and unseen clauses shut the gate."
+        default=["MUST"], description="The levels whose failed and inconclusive cases shut the gate."
     )
     stale: list[str] = Field(default=[], description="The reasons that are about waivers which are no longer true.")
 
@@ -167,107 +167,57 @@ class ReportV1(_Part):
 
 
 def _result(result: Result) -> dict[str, Any]:
-    expected: str | None = None
-    observed: str | None = None
-    reason: str | None = None
-    advice: str | None = None
-    match result.outcome:
-        case Fail(expected=expected, observed=observed):
-            pass
-        case Inconclusive(reason=reason) | NotApplicable(reason=reason) | Error(reason=reason):
-            pass
-        case Pass(advice=advice):
-            pass
-    check = result.check
+    check, outcome = result.check, result.outcome
+    failed = outcome if isinstance(outcome, Fail) else None
     return {
         "check": check.id,
         "case": result.case,
         "title": check.title,
-        "revision": result.revision.value if result.revision else None,
-        "level": check.level.value,
+        "revision": result.revision,
+        "level": check.level,
         "impact": result.impact,
-        "outcome": outcome_name(result.outcome),
-        "expected": expected,
-        "observed": observed,
-        "reason": reason,
-        "advice": advice,
-        "citations": [
-            {"key": key, "label": CITATIONS[key].label, "title": CITATIONS[key].title, "url": CITATIONS[key].url}
-            for key in check.cites
-        ],
+        "outcome": outcome_name(outcome),
+        "expected": failed and failed.expected,
+        "observed": failed and failed.observed,
+        "reason": outcome.reason if isinstance(outcome, Inconclusive | NotApplicable | Error) else None,
+        "advice": outcome.advice if isinstance(outcome, Pass) else None,
+        "citations": [{**asdict(one), "label": one.label} for one in map(CITATIONS.__getitem__, check.cites)],
         "remedy": check.remedy,
         "reproduce": result.reproduce,
-        "evidence": list(result.evidence),
-        "waived": _waived(result.waived) if result.waived is not None else None,
+        "evidence": result.evidence,
+        "waived": result.waived and asdict(result.waived),
     }
-
-
-def _waived(waiver: Waiver) -> dict[str, Any]:
-    return {"reason": waiver.reason, "owner": waiver.owner, "expires": waiver.expires}
-
-
-def _waiver(waiver: Waiver) -> dict[str, Any]:
-    names = {"file": waiver.file, "number": waiver.number, "check": waiver.check, "case": waiver.case}
-    return {**names, **_waived(waiver), "judged": waiver.judged}
 
 
 def render_json(report: Report) -> str:
     """Render a report as JSON version 1, ending with a line break."""
-    target = report.target
-    value = ReportV1.model_validate(
-        encodable(
-            {
-                "kit": {"version": report.kit_version},
-                "contract": report.contract,
-                "target": {
-                    "url": target.url,
-                    "resource": target.resource,
-                    "revisions": [revision.value for revision in target.revisions],
-                    "server": {"name": target.name, "version": target.version},
-                },
-                "started": report.started,
-                "duration_s": round(report.duration_s, 3),
-                "interrupted": report.interrupted,
-                "notes": list(report.notes),
-                "gate": {
-                    "open": report.gate.open,
-                    "exit_code": report.gate.exit_code,
-                    "reasons": list(report.gate.reasons),
-                    "binding": [level.value for level in report.gate.binding],
-                    "stale": list(report.gate.stale),
-                },
-                "counts": report.counts,
-                "controls": [
-                    {
-                        "operation": control.operation,
-                        "principal": control.principal,
-                        "revision": control.revision.value,
-                        "held": control.held,
-                        "observed": control.observed,
-                    }
-                    for control in report.controls
-                ],
-                "coverage": [
-                    {
-                        "kind": kind.kind,
-                        "listed": kind.listed,
-                        "covered": kind.covered,
-                        "missing": list(kind.missing),
-                    }
-                    for kind in report.coverage
-                ],
-                "results": [_result(result) for result in report.results],
-                "exchanges": _cited(report),
-                "requests": report.sent,
-                "options": list(report.options),
-                "waivers": [_waiver(waiver) for waiver in report.waivers],
-                "shard": None
-                if report.shard is None
-                else {"index": report.shard.index, "of": report.shard.of, "plan": report.shard.plan},
-            }
-        )
-    )
-    return json.dumps(value.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=True) + "\n"
+    server = report.server
+    value = {
+        "kit": {"version": report.kit_version},
+        "contract": report.contract,
+        "target": {
+            "url": server.url,
+            "resource": server.resource,
+            "revisions": server.revisions,
+            "server": {"name": server.name, "version": server.version},
+        },
+        "started": report.started,
+        "duration_s": round(report.duration_s, 3),
+        "interrupted": report.interrupted,
+        "notes": report.notes,
+        "gate": asdict(report.gate),
+        "counts": report.counts,
+        "controls": [{**asdict(control), "held": control.accepted} for control in report.controls],
+        "coverage": [asdict(kind) for kind in report.coverage],
+        "results": [_result(result) for result in report.results],
+        "exchanges": _cited(report),
+        "requests": report.sent,
+        "options": report.options,
+        "waivers": [asdict(waiver) for waiver in report.waivers],
+        "shard": report.shard and asdict(report.shard),
+    }
+    checked = ReportV1.model_validate(encodable(value))
+    return json.dumps(checked.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=True) + "\n"
 
 
 def _cited(report: Report) -> dict[str, Mapping[str, Any]]:

@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from mcp_auth_contract.citations import CITATIONS
-from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable, outcome_name
+from mcp_auth_contract.model import Fail
+from mcp_auth_contract.reports.groups import SHOWN, Group, Part, many
+from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import printable
-from mcp_auth_contract.runner.result import Report, Result
+from mcp_auth_contract.reports.view import ReportView, Tone, view_of
 
 __all__ = ["render_markdown", "render_summary"]
-
-_SHOWN = 4
-"""Cases shown of one broken check; the rest are counted, the JSON report has them all."""
 
 _ROWS = 150
 """Rows of one table."""
@@ -20,7 +19,7 @@ _PAGE = 1_000_000
 """Bytes of a job summary; GitHub drops one that is longer than a MiB."""
 
 _CELL = 300
-_COLUMNS = ("pass", "fail", "inconclusive", "not_applicable", "error")
+_FACT = 600
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~@&]|:(?=//)|(?<=www)\.|^[#+-])")
 
 
@@ -39,13 +38,11 @@ def render_markdown(report: Report, rows: int = _ROWS) -> str:
 
     What a server or a contract had a hand in stands in code spans, in which no markup, link or mention works.
     """
+    view = view_of(report)
     parts = [
-        _head(report),
-        _faults(report, rows),
-        _broken(report, rows),
-        _unseen(report, rows),
-        _waived(report, rows),
-        _coverage(report),
+        _head(view),
+        *(_part(view, part, rows) for part in Part if part not in (Part.REMARK, Part.PASSED, Part.ABSENT)),
+        _families(view),
     ]
     return "\n".join("\n".join(part) + "\n" for part in parts if part)
 
@@ -68,90 +65,69 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return lines + [f"| {' | '.join(row)} |" for row in rows]
 
 
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _head(view: ReportView) -> list[str]:
+    told = ", ".join(count.phrase for count in view.counts if count.number or count.name != "error")
+    lines = [f"## Authentication contract: {view.decision}", "", f"**{told}.**", ""]
+    if view.report.gate.reasons:
+        lines += [*(f"- {_plain(reason)}" for reason in view.report.gate.reasons), ""]
+    made = f"{_plain(view.report.started)}: {view.tried}"
+    facts = ([_label(fact.label, fact.tone), _code(fact.text, limit=_FACT)] for fact in view.facts)
+    return [*lines, *_table((_plain(view.title), made), facts)]
 
 
-def _head(report: Report) -> list[str]:
-    gate, target = report.gate, report.target
-    state = "open" if gate.open else "SHUT"
-    counts = report.counts
-    waived = sum(1 for result in report.results if result.waived is not None)
-    told = [f"{counts['pass']} held", f"{counts['fail']} broke{f' ({waived} waived)' if waived else ''}"]
-    told += [f"{counts['inconclusive']} not seen", f"{counts['not_applicable']} not applicable"]
-    if counts["error"]:
-        told.append(f"{_many(counts['error'], 'fault')} in the kit")
-    lines = [f"## Authentication contract: gate {state} (exit {gate.exit_code})", "", f"**{', '.join(told)}.**"]
-    if gate.reasons:
-        lines += ["", *(f"- {_plain(reason)}" for reason in gate.reasons)]
-    server = f"{target.name or 'unnamed server'}{f' {target.version}' if target.version else ''}"
-    revisions = ", ".join(target.revisions) or "revision unknown"
-    place = f"Contract {_code(report.contract)}, target {_code(target.url)} ({_code(server)}; MCP {revisions})"
-    made = f"mcp-auth-contract {_plain(report.kit_version)}, {_plain(report.started)}, {report.duration_s:.1f} s"
-    lines += ["", f"{place}, {made}."]
-    if report.shard is not None:
-        lines += ["", f"Shard {report.shard.index} of {report.shard.of}; the merged report decides."]
-    lost = [control for control in report.controls if not control.held]
-    for control in lost:
-        who = f"{_code(control.operation)} as {_code(control.principal)}, MCP {control.revision}"
-        said = _code(control.observed)
-        lines += ["", f"**Control not accepted, so no refusal can be believed:** {who}: {said}"]
-    for note in report.notes:
-        lines += ["", f"Note: {_code(note, limit=600)}"]
-    return lines
+def _label(label: str, tone: Tone) -> str:
+    return f"**{label}**" if tone is Tone.BAD else label
 
 
-def _faults(report: Report, most: int) -> list[str]:
-    faults = [result for result in report.results if isinstance(result.outcome, Error)]
-    if not faults:
+def _part(view: ReportView, part: Part, most: int) -> list[str]:
+    groups = view.of(part)
+    if not groups:
         return []
-    rows = ([_case(result), _code(_reason(result))] for result in faults[:most])
-    return ["### Faults in the kit; please report them", "", *_table(("case", "what happened"), rows)]
+    match part:
+        case Part.FAILED | Part.ADVISED:
+            table = _failures(groups, most)
+        case Part.WAIVED:
+            results = [result for group in groups for result in group.results]
+            table = _table(("case", "observed", "owner", "until", "reason"), map(_waived, results[:most]))
+            table += _hidden(len(results) - most)
+        case Part.ERROR:
+            rows = ([_case(group.results[0]), _code(group.results[0].said)] for group in groups[:most])
+            table = _table(("case", "what happened"), rows)
+        case _:
+            rows = ([_code(group.headline), _cases(group)] for group in groups[:most])
+            table = _table(("why", "cases"), rows)
+    return [f"### {part.value}", "", *table]
 
 
-def _broken(report: Report, most: int) -> list[str]:
-    broken = [result for result in report.results if isinstance(result.outcome, Fail) and result.waived is None]
-    binding = [result for result in broken if report.gate.binds(result)]
-    milder = [result for result in broken if not report.gate.binds(result)]
-    lines: list[str] = []
-    if binding:
-        lines += ["### Broken (shuts the gate)", "", *_failures(binding, most)]
-    if milder:
-        lines += [""] if lines else []
-        lines += ["### Recommended, but not followed (does not shut the gate)", "", *_failures(milder, most)]
-    return lines
-
-
-def _failures(results: Sequence[Result], most: int) -> list[str]:
-    head = ("case", "level", "impact", "expected", "observed", "how to fix it")
+def _failures(groups: Sequence[Group], most: int) -> list[str]:
     rows: list[list[str]] = []
     hidden = 0
-    for group in _by_check(results):
-        shown = group[:_SHOWN]
+    for group in groups:
+        shown = list(_group(group))
         if len(rows) + len(shown) > most:
-            hidden += len(group)
-            continue
-        for number, result in enumerate(shown):
-            outcome = result.outcome
-            if not isinstance(outcome, Fail):
-                continue
-            more = (
-                f" … and {_many(len(group) - len(shown), 'more case')}"
-                if number == len(shown) - 1 and group[_SHOWN:]
-                else ""
-            )
-            rows.append(
-                [
-                    f"{_case(result)}{more}",
-                    result.check.level.value,
-                    result.impact,
-                    _code(outcome.expected),
-                    _code(outcome.observed),
-                    _remedy(result) if number == 0 else "as above",
-                ]
-            )
-    lines = _table(head, rows)
-    return [*lines, "", f"… and {_many(hidden, 'more case')}, which the JSON report has."] if hidden else lines
+            hidden += len(group.results)
+        else:
+            rows += shown
+    return _table(("case", "level", "impact", "expected", "observed", "how to fix it"), rows) + _hidden(hidden)
+
+
+def _hidden(number: int) -> list[str]:
+    return ["", f"… and {many(number, 'more case')}, which the JSON report has."] if number > 0 else []
+
+
+def _group(group: Group) -> Iterator[list[str]]:
+    shown = group.results[:SHOWN]
+    for number, result in enumerate(shown, 1):
+        outcome = result.outcome
+        if isinstance(outcome, Fail):
+            yield [
+                " ".join(filter(None, (_case(result), _plain(group.rest) if number == len(shown) else ""))),
+                result.check.level.value,
+                result.impact,
+                _code(outcome.expected),
+                _code(outcome.observed),
+                _remedy(result) if number == 1 else "as above",
+            ]
 
 
 def _remedy(result: Result) -> str:
@@ -159,71 +135,26 @@ def _remedy(result: Result) -> str:
     return f"{_plain(result.check.remedy)}{f' ({links})' if links else ''}"
 
 
-def _by_check(results: Iterable[Result]) -> list[list[Result]]:
-    groups: dict[str, list[Result]] = {}
-    for result in sorted(results, key=lambda result: (list(Level).index(result.check.level), result.check.id)):
-        groups.setdefault(result.check.id, []).append(result)
-    return list(groups.values())
-
-
 def _case(result: Result) -> str:
     return f"{_code(result.case)}{f' (MCP {result.revision})' if result.revision else ''}"
 
 
-def _reason(result: Result) -> str:
-    match result.outcome:
-        case Inconclusive(reason=reason) | NotApplicable(reason=reason) | Error(reason=reason):
-            return reason
-        case _:
-            return ""
+def _cases(group: Group) -> str:
+    return " ".join(filter(None, (", ".join(map(_code, group.shown)), group.rest)))
 
 
-def _unseen(report: Report, most: int) -> list[str]:
-    unseen = [result for result in report.results if isinstance(result.outcome, Inconclusive)]
-    if not unseen:
+def _waived(result: Result) -> list[str]:
+    observed = _code(result.outcome.observed) if isinstance(result.outcome, Fail) else ""
+    if result.waived is None:
+        return [_case(result), observed, "", "", ""]
+    waiver = result.waived
+    return [_case(result), observed, _code(waiver.owner), waiver.expires.isoformat(), _code(waiver.reason)]
+
+
+def _families(view: ReportView) -> list[str]:
+    if not view.families:
         return []
-    groups: dict[tuple[bool, str], list[Result]] = {}
-    for result in sorted(unseen, key=lambda result: not report.gate.binds(result)):
-        groups.setdefault((report.gate.binds(result), _reason(result)), []).append(result)
-
-    def rows() -> Iterator[list[str]]:
-        for (binds, reason), results in list(groups.items())[:most]:
-            cases = list(dict.fromkeys(result.case for result in results))
-            more = f" and {len(cases) - _SHOWN} more" if cases[_SHOWN:] else ""
-            yield [_code(reason), ", ".join(map(_code, cases[:_SHOWN])) + more, "yes" if binds else "no"]
-
-    return ["### Could not be seen", "", *_table(("why", "cases", "shuts the gate"), rows())]
-
-
-def _waived(report: Report, most: int) -> list[str]:
-    waived = [result for result in report.results if result.waived is not None]
-    if not waived:
-        return []
-    rows = [
-        [
-            _case(result),
-            _code(result.outcome.observed) if isinstance(result.outcome, Fail) else "",
-            _code(result.waived.owner),
-            result.waived.expires.isoformat(),
-            _code(result.waived.reason),
-        ]
-        for result in waived[:most]
-        if result.waived is not None
-    ]
-    lines = ["### Waived", "", *_table(("case", "observed", "owner", "until", "reason"), rows)]
-    return [*lines, "", f"… and {len(waived) - most} more."] if waived[most:] else lines
-
-
-def _coverage(report: Report) -> list[str]:
-    families: dict[str, dict[str, int]] = {}
-    for result in report.results:
-        counted = families.setdefault(result.check.family, dict.fromkeys(_COLUMNS, 0))
-        counted[outcome_name(result.outcome)] += 1
-    if not families:
-        return []
-    rows = [[family, *(str(counted[name]) for name in _COLUMNS)] for family, counted in sorted(families.items())]
-    rows.append(["**all**", *(f"**{report.counts[name]}**" for name in _COLUMNS)])
-    head = ("family", "held", "broke", "not seen", "not applicable", "faults")
-    ran = {result.check.id for result in report.results if not isinstance(result.outcome, NotApplicable)}
-    title = f"{_many(len(report.results), 'case')}, {_many(len(ran), 'check')} run"
-    return ["<details>", f"<summary>Coverage: {title}</summary>", "", *_table(head, rows), "", "</details>"]
+    rows = [[family, *map(str, numbers)] for family, numbers in view.families]
+    rows.append(["**all**", *(f"**{count.number}**" for count in view.counts)])
+    table = _table(("family", *(count.label for count in view.counts)), rows)
+    return ["<details>", f"<summary>Coverage: {view.ran}</summary>", "", *table, "", "</details>"]

@@ -2,19 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from mcp_auth_contract.catalogue import FAMILIES, Check
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
 from mcp_auth_contract.reports.json_v1 import ReportV1, ResultV1
-from mcp_auth_contract.runner.result import ControlSeen, Coverage, Gate, Report, Result, TargetSeen
-from mcp_auth_contract.runner.sharding import ShardSeen
-from mcp_auth_contract.runner.waiver import Waiver
+from mcp_auth_contract.reports.model import ControlSeen, Coverage, Gate, Report, Result, ServerSeen, ShardSeen, Waiver
 
 __all__ = ["read_report"]
+
+_Part = TypeVar("_Part")
 
 
 def read_report(text: str | bytes, name: str, checks: Sequence[Check] = ()) -> Report:
@@ -34,44 +35,30 @@ def read_report(text: str | bytes, name: str, checks: Sequence[Check] = ()) -> R
         raise UsageError(f"{name}: no JSON report of version 1: {fault}") from None
 
 
+def _as(kind: type[_Part], told: BaseModel, **renamed: object) -> _Part:
+    """Read a part of the report whose members have the same names in JSON, but for those that are given."""
+    return TypeAdapter(kind).validate_python({**told.model_dump(), **renamed})
+
+
 def _report(told: ReportV1, known: Mapping[str, Check]) -> Report:
-    target = told.target
-    waivers = tuple(
-        Waiver(one.file, one.number, one.check, one.case, one.reason, one.owner, one.expires, one.judged)
-        for one in told.waivers
-    )
+    waivers = tuple(_as(Waiver, one) for one in told.waivers)
     return Report(
         kit_version=told.kit.version,
         contract=told.contract,
-        target=TargetSeen(
-            target.url,
-            target.resource,
-            tuple(Revision(one) for one in target.revisions),
-            target.server.name,
-            target.server.version,
-        ),
+        server=_as(ServerSeen, told.target, **told.target.server.model_dump()),
         started=told.started,
         duration_s=told.duration_s,
         results=tuple(_result(one, known, waivers) for one in told.results),
-        gate=Gate(
-            told.gate.open,
-            told.gate.exit_code,
-            tuple(told.gate.reasons),
-            tuple(Level(one) for one in told.gate.binding),
-            tuple(told.gate.stale),
-        ),
-        controls=tuple(
-            ControlSeen(one.operation, one.principal, Revision(one.revision), one.held, one.observed)
-            for one in told.controls
-        ),
+        gate=_as(Gate, told.gate),
+        controls=tuple(_as(ControlSeen, one, accepted=one.held) for one in told.controls),
         exchanges=told.exchanges,
         interrupted=told.interrupted,
         notes=tuple(told.notes),
         options=tuple(told.options),
-        coverage=tuple(Coverage(one.kind, one.listed, one.covered, tuple(one.missing)) for one in told.coverage),
+        coverage=tuple(_as(Coverage, one) for one in told.coverage),
         requests=told.requests,
         waivers=waivers,
-        shard=None if told.shard is None else ShardSeen(told.shard.index, told.shard.of, told.shard.plan),
+        shard=None if told.shard is None else _as(ShardSeen, told.shard),
     )
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TextIO
 
-from mcp_auth_contract.contract.problems import nearest
 from mcp_auth_contract.errors import ContractError, Unreachable
+from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.wire import AsgiApp
 
 __all__ = ["LoadedApp", "lifespan", "loaded"]
@@ -224,8 +224,8 @@ def _found(module: ModuleType, attribute: str, name: str, problem: _Problem) -> 
         try:
             value = getattr(value, part)
         except AttributeError:
-            alike = nearest(part, [known for known in dir(value) if not known.startswith("__")])
-            repair = f'did you mean "{alike}"?' if alike else 'write it like "my_server:app"'
+            known = [name for name in dir(value) if not name.startswith("__")]
+            repair = suggest(part, known, 'write it like "my_server:app"')
             raise problem.because(f'no "{part}" in {name.removesuffix("()")}', repair) from None
     if not call:
         return value

@@ -5,6 +5,7 @@ import contextlib
 import queue
 import socketserver
 import subprocess
+import sys
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,9 @@ _WAITING: tuple[tuple[ModuleType, str], ...] = (
     (socketserver, "time"),
 )
 """Names of `time.monotonic` in modules that wait by it; a move of the clock would end their waiting."""
+
+_MEASURED = {"perf_counter": (time.perf_counter,), "time": (time.time,)}
+"""What pytest measures the durations of tests by, where it runs."""
 
 
 class FrozenTime:
@@ -55,6 +59,9 @@ class FrozenTime:
         self._factory = self._stack.enter_context(freezer)
         for module, name in _WAITING:
             setattr(module, name, _REAL_MONOTONIC[0])
+        if (pytest_timing := sys.modules.get("_pytest.timing")) is not None:
+            for name, real in _MEASURED.items():
+                setattr(pytest_timing, name, real[0])
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from mcp_auth_contract.asgi import serve_in_thread
-from mcp_auth_contract.observations import Passed
+from mcp_auth_contract.checks.leaks.observation import Passed
 from mcp_auth_contract.wire import Redactor
 
 __all__ = ["Upstream"]

@@ -17,17 +17,9 @@ from mcp_auth_contract.tokens.keys import (
     fresh_key,
     unb64url,
 )
-from mcp_auth_contract.tokens.spec import Absent, TokenProfile, TokenSpec, compact_json
+from mcp_auth_contract.tokens.spec import TokenProfile, TokenSpec, compact_json, unsigned
 
-__all__ = [
-    "GenuineKey",
-    "GenuineSpec",
-    "GenuineToken",
-    "genuine_spec",
-    "opaque_spec",
-    "parse_genuine",
-    "strangers_keys",
-]
+__all__ = ["GenuineToken", "genuine_spec", "opaque_spec", "parse_genuine", "strangers_keys"]
 
 _NO_KEY = "needs a key of the token's issuer"
 
@@ -54,22 +46,20 @@ class GenuineToken:
         return f"{b64url(self.header_bytes)}.{b64url(self.payload_bytes)}".encode()
 
 
-class GenuineKey(SigningKey):
+class _GenuineKey(SigningKey):
     """Stands for the key of a genuine token: it has that one signature and neither a private nor a public half.
 
     Whatever needs more raises CannotSign.
     """
 
-    __slots__ = ("_named", "_token")
+    __slots__ = ("_token",)
 
-    _named: Algorithm | None
     _token: GenuineToken | None
 
     def __init__(self, token: GenuineToken | None) -> None:
         kid = token.header.get("kid") if token is not None else None
         for name, value in {
             "_token": token,
-            "_named": None if token is None else token.algorithm,
             "kid": kid if isinstance(kid, str) else "",
             "thumbprint": "genuine",
         }.items():
@@ -79,27 +69,20 @@ class GenuineKey(SigningKey):
         return "<the key of a genuine token>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, GenuineKey) and self._token == other._token
+        return isinstance(other, _GenuineKey) and self._token == other._token
 
     def __hash__(self) -> int:
         return hash(None if self._token is None else self._token.signing_input)
 
     @property
     def alg(self) -> Algorithm:  # a field of the base, unknown here for some tokens
-        if self._named is None:
+        named = None if self._token is None else self._token.algorithm
+        if named is None:
             raise CannotSign("the kit does not sign with the algorithm of this token")
-        return self._named
+        return named
 
     @property
     def private(self) -> PrivateKey:  # a field of the base that this key does not have
-        raise CannotSign(_NO_KEY)
-
-    def public_jwk(self) -> dict[str, str]:
-        """Raise CannotSign: the public key is not known."""
-        raise CannotSign(_NO_KEY)
-
-    def public_pem(self) -> bytes:
-        """Raise CannotSign: the public key is not known."""
         raise CannotSign(_NO_KEY)
 
     def sign(self, message: bytes) -> bytes:
@@ -127,13 +110,13 @@ class _Claims(dict[str, object]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class GenuineSpec(TokenSpec):
+class _GenuineSpec(TokenSpec):
     """A spec whose header and payload keep their exact octets as long as their content is the genuine one."""
 
     genuine: GenuineToken
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "header", MappingProxyType(dict(self.header)))
+        TokenSpec.__post_init__(self)
         object.__setattr__(self, "claims", MappingProxyType(_Claims(self.claims)))
 
     @property
@@ -179,23 +162,23 @@ def _members(octets: bytes) -> Mapping[str, object]:
     return MappingProxyType(dict(value.items()))
 
 
-def genuine_spec(token: GenuineToken, profile: TokenProfile, now: float) -> GenuineSpec:
+def genuine_spec(token: GenuineToken, profile: TokenProfile, now: float) -> TokenSpec:
     """Return the spec of a genuine JWT: minted unchanged it is that token, octet for octet."""
-    return GenuineSpec(
-        profile=profile, now=now, header=token.header, claims=token.claims, key=GenuineKey(token), genuine=token
+    return _GenuineSpec(
+        profile=profile, now=now, header=token.header, claims=token.claims, key=_GenuineKey(token), genuine=token
     )
 
 
-def opaque_spec(token: str, profile: TokenProfile, now: float) -> GenuineSpec:
+def opaque_spec(token: str, profile: TokenProfile, now: float) -> TokenSpec:
     """Return the spec of a genuine token that says nothing itself."""
     nothing = GenuineToken({}, {}, b"{}", b"{}", b"")
-    return GenuineSpec(
+    return _GenuineSpec(
         profile=profile,
         now=now,
         header={},
         claims={},
-        key=GenuineKey(None),
-        signature=Absent(),
+        key=_GenuineKey(None),
+        signature=unsigned,
         form=token,
         genuine=nothing,
     )

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa, utils
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from jwt.algorithms import get_default_algorithms
 
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError, UsageError
@@ -110,20 +109,10 @@ class SigningKey:
 
     def public_jwk(self) -> dict[str, str]:
         """Return the JWK to publish: `kty`, `kid`, `alg`, `use` and the public members, nothing else."""
-        named = {"kid": self.kid, "alg": str(self.alg), "use": "sig"}
-        match self.private:
-            case rsa.RSAPrivateKey():
-                rsa_numbers = self.private.public_key().public_numbers()
-                return {"kty": "RSA", **named, "n": _b64int(rsa_numbers.n), "e": _b64int(rsa_numbers.e)}
-            case ec.EllipticCurvePrivateKey():
-                point = self.private.public_key().public_numbers()
-                x, y = _b64int(point.x, 32), _b64int(point.y, 32)
-                return {"kty": "EC", **named, "crv": "P-256", "x": x, "y": y}
-            case ed25519.Ed25519PrivateKey():
-                x = b64url(self.private.public_key().public_bytes_raw())
-                return {"kty": "OKP", **named, "crv": "Ed25519", "x": x}
-            case _:
-                assert_never(self.private)
+        public = self.private.public_key()
+        members = _JWS[self.alg].to_jwk(public, as_dict=True)
+        named = {"kty": members["kty"], "kid": self.kid, "alg": str(self.alg), "use": "sig"}
+        return {**named, **{name: members[name] for name in _PUBLIC_MEMBERS if name in members}}
 
     def public_pem(self) -> bytes:
         """Return the public key as PEM, a SubjectPublicKeyInfo (RFC 7468 §13)."""
@@ -131,56 +120,21 @@ class SigningKey:
 
     def sign(self, message: bytes) -> bytes:
         """Return the JWS signature of `message` (RFC 7518 §3.3 to §3.5, RFC 8037 §3.1)."""
-        match self.private:
-            case rsa.RSAPrivateKey():
-                return self.private.sign(message, _rsa_padding(self.alg), hashes.SHA256())
-            case ec.EllipticCurvePrivateKey():
-                der = self.private.sign(message, ec.ECDSA(hashes.SHA256()))
-                r, s = utils.decode_dss_signature(der)
-                return r.to_bytes(32, "big") + s.to_bytes(32, "big")
-            case ed25519.Ed25519PrivateKey():
-                return self.private.sign(message)
-            case _:
-                assert_never(self.private)
+        signature: bytes = _JWS[self.alg].sign(message, self.private)
+        return signature
 
     def verifies(self, message: bytes, signature: bytes) -> bool:
         """Whether it is this key's signature of `message` in the form that JWS has for the algorithm."""
-        try:
-            match self.private:
-                case rsa.RSAPrivateKey():
-                    public = self.private.public_key()
-                    public.verify(signature, message, _rsa_padding(self.alg), hashes.SHA256())
-                case ec.EllipticCurvePrivateKey():
-                    if len(signature) != 2 * _P256_OCTETS:
-                        return False
-                    r, s = (int.from_bytes(half) for half in (signature[:_P256_OCTETS], signature[_P256_OCTETS:]))
-                    der = utils.encode_dss_signature(r, s)
-                    self.private.public_key().verify(der, message, ec.ECDSA(hashes.SHA256()))
-                case ed25519.Ed25519PrivateKey():
-                    self.private.public_key().verify(signature, message)
-                case _:
-                    assert_never(self.private)
-        except InvalidSignature:
-            return False
-        return True
+        return bool(_JWS[self.alg].verify(message, self.private.public_key(), signature))
 
 
-_P256_OCTETS = 32
+_JWS: Mapping[str, Any] = get_default_algorithms()
+_PUBLIC_MEMBERS = ("n", "e", "crv", "x", "y")
 
 KeyFinder: TypeAlias = Callable[[Role, Algorithm], SigningKey]
 """Finds the key that a role signs with; `published_key` is one."""
 
 _NOT_HASHED = frozenset({"kid", "alg", "use"})
-
-
-def _rsa_padding(alg: Algorithm) -> padding.AsymmetricPadding:
-    if alg is Algorithm.PS256:
-        return padding.PSS(padding.MGF1(hashes.SHA256()), padding.PSS.DIGEST_LENGTH)
-    return padding.PKCS1v15()
-
-
-def _b64int(number: int, length: int | None = None) -> str:
-    return b64url(number.to_bytes(length or (number.bit_length() + 7) // 8, "big"))
 
 
 def fresh_key(alg: Algorithm, kid: str) -> SigningKey:
@@ -247,16 +201,9 @@ class _Members:
             raise ContractError(f"{self.path}: {name} is {self.text(name)!r}: {alg} needs {expected!r}")
 
     def private(self, alg: Algorithm) -> PrivateKey:
+        make = {Algorithm.ES256: self._ec, Algorithm.EDDSA: self._ed25519}.get(alg, self._rsa)
         try:
-            match alg:
-                case Algorithm.RS256 | Algorithm.PS256:
-                    return self._rsa(alg)
-                case Algorithm.ES256:
-                    return self._ec(alg)
-                case Algorithm.EDDSA:
-                    return self._ed25519(alg)
-                case _:
-                    assert_never(alg)
+            return make(alg)
         except ValueError:
             raise ContractError(
                 f"{self.path}: d does not belong to the public members: generate the key again"

@@ -1,24 +1,10 @@
 """Assembling tokens byte by byte, so that no JOSE library can refuse or repair a faulty one."""
 
 import hashlib
-import hmac
 import json
-from typing import assert_never
 
 from mcp_auth_contract.tokens.keys import b64url, unb64url
-from mcp_auth_contract.tokens.spec import (
-    COMPACT,
-    Absent,
-    Borrowed,
-    Crafted,
-    Edited,
-    Honest,
-    Keyed,
-    Literal,
-    SignatureEdit,
-    Spellings,
-    TokenSpec,
-)
+from mcp_auth_contract.tokens.spec import COMPACT, Spellings, TokenSpec, honest, signed_again
 
 __all__ = ["SPECIAL_CHARACTERS", "MintedWrongly", "decode_parts", "mint", "opaque_token"]
 
@@ -36,11 +22,11 @@ def mint(spec: TokenSpec) -> str:
 
     Raises MintedWrongly when the token does not decode to what the spec says.
     """
-    spelled = spec.spelled
-    header, payload = spelled.header.encode(spec.header_bytes), spelled.payload.encode(spec.payload_bytes)
-    signature = _signature(spec, f"{header}.{payload}".encode())
-    token = spec.form.format(header=header, payload=payload, signature=spelled.signature.encode(signature))
-    if (spec.form, spelled) == (COMPACT, Spellings()):
+    message = spec.signing_input
+    header, payload = message.decode().split(".", 1)
+    signature = spec.spelled.signature(spec.signature(spec.key, message))
+    token = spec.form.format(header=header, payload=payload, signature=signature)
+    if (spec.form, spec.spelled) == (COMPACT, Spellings()):
         _prove(spec, token)
     return token
 
@@ -52,45 +38,6 @@ def opaque_token(spec: TokenSpec) -> str:
     return f"opaque.{b64url(secret)}{'+/~=' if spec.introspection == SPECIAL_CHARACTERS else ''}"
 
 
-def _signature(spec: TokenSpec, message: bytes) -> bytes:
-    match spec.signature:
-        case Honest():
-            return spec.key.sign(message)
-        case Absent():
-            return b""
-        case Edited(edit):
-            return _edited(spec.key.sign(message), edit)
-        case Borrowed(header, payload):
-            return spec.key.sign(f"{b64url(header)}.{b64url(payload)}".encode())
-        case Keyed(secret):
-            return hmac.digest(secret, message, hashlib.sha256)
-        case Literal(octets):
-            return octets
-        case Crafted(make=make):
-            return make(spec.key, message)
-        case _:
-            assert_never(spec.signature)
-
-
-def _edited(honest: bytes, edit: SignatureEdit) -> bytes:
-    middle = len(honest) // 2
-    match edit:
-        case SignatureEdit.FLIPPED:
-            return honest[:middle] + bytes([honest[middle] ^ 0x10]) + honest[middle + 1 :]
-        case SignatureEdit.ZEROS:
-            return bytes(len(honest))
-        case SignatureEdit.ONES:
-            return b"\xff" * len(honest)
-        case SignatureEdit.SHORT_BY_ONE:
-            return honest[:-1]
-        case SignatureEdit.SHORT_BY_EIGHT:
-            return honest[:-8]
-        case SignatureEdit.HALF:
-            return honest[:middle]
-        case _:
-            assert_never(edit)
-
-
 def _prove(spec: TokenSpec, token: str) -> None:
     """Read the finished token back: its bytes must be the spec's, and verify under the spec's key or not."""
     header, payload, signature = (unb64url(segment) for segment in token.split("."))
@@ -100,8 +47,7 @@ def _prove(spec: TokenSpec, token: str) -> None:
         raise MintedWrongly("the header does not decode to the spec's")
     if spec.raw_payload is None and decode_parts(token)[1] != dict(spec.claims):
         raise MintedWrongly("the claims do not decode to the spec's")
-    honest = isinstance(spec.signature, Honest) or (isinstance(spec.signature, Crafted) and spec.signature.verifies)
-    if spec.key.verifies(token.rpartition(".")[0].encode(), signature) is not honest:
+    if spec.key.verifies(spec.signing_input, signature) is not (spec.signature in (honest, signed_again)):
         raise MintedWrongly("the signature verifies, or does not, against the spec")
 
 

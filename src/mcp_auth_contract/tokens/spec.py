@@ -1,5 +1,6 @@
 """What a token is to be, before it is signed: valid by default."""
 
+import hmac
 import json
 import secrets
 from collections.abc import Callable, Mapping
@@ -8,23 +9,14 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Self, TypeAlias
 
-from mcp_auth_contract.tokens.keys import Algorithm, SigningKey, b64url
+from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder, Role, SigningKey, b64url, published_key
 
 __all__ = [
-    "BASE64URL",
     "COMPACT",
-    "Absent",
-    "Borrowed",
-    "Crafted",
-    "Edited",
-    "Honest",
+    "Encode",
     "Identity",
-    "Keyed",
-    "Literal",
     "ScopeFormat",
-    "SignatureEdit",
-    "SignatureTreatment",
-    "Spelling",
+    "Sign",
     "Spellings",
     "TokenProfile",
     "TokenSpec",
@@ -32,6 +24,10 @@ __all__ = [
     "difference",
     "fresh_id",
     "good_token",
+    "honest",
+    "keyed",
+    "signed_again",
+    "unsigned",
 ]
 
 COMPACT = "{header}.{payload}.{signature}"
@@ -79,6 +75,15 @@ class TokenProfile:
         object.__setattr__(self, "extra", _frozen(self.extra))
         object.__setattr__(self, "algorithms", self.algorithms | {self.algorithm})
 
+    def claim_name(self, written: str) -> str:
+        """Return the name of a claim, in which {subject}, {tenant}, {scope} and {client} stand for the profile's."""
+        return written.format(
+            subject=self.subject_claim,
+            tenant=self.tenant_claim,
+            scope=self.scope_claim,
+            client=self.client_claim,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
@@ -95,91 +100,43 @@ class Identity:
         object.__setattr__(self, "claims", _frozen(self.claims))
 
 
-@dataclass(frozen=True, slots=True)
-class Honest:
-    """Signed by the spec's key over the token's own bytes."""
+Encode: TypeAlias = Callable[[bytes], str]
+"""Writes the octets of a segment as text."""
+
+Sign: TypeAlias = Callable[[SigningKey, bytes], bytes]
+"""Makes the signature of a spec's key over the token's own signing input (RFC 7515 §5.1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
-    """No signature: zero bytes."""
+def honest(key: SigningKey, message: bytes) -> bytes:
+    """Sign as the algorithm of the key prescribes."""
+    return key.sign(message)
 
 
-class SignatureEdit(StrEnum):
-    """What is done to an honest signature afterwards."""
-
-    FLIPPED = "flipped"
-    ZEROS = "zeros"
-    ONES = "ones"
-    SHORT_BY_ONE = "short-by-one"
-    SHORT_BY_EIGHT = "short-by-eight"
-    HALF = "half"
+def signed_again(key: SigningKey, message: bytes) -> bytes:
+    """Sign honestly, as a difference of its own: what a token is that the same key signed once more."""
+    return honest(key, message)
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
-    """An honest signature with one edit. FLIPPED turns one bit of the middle byte."""
-
-    edit: SignatureEdit
+def unsigned(_key: SigningKey, _message: bytes) -> bytes:
+    """Leave the signature empty."""
+    return b""
 
 
-@dataclass(frozen=True, slots=True)
-class Borrowed:
-    """The honest signature of another token's header and payload."""
-
-    header: bytes
-    payload: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Keyed:
-    """HMAC with SHA-256 over the token's own bytes, with this secret (RFC 7518 §3.2)."""
-
-    secret: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """Exactly these bytes."""
-
-    octets: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Crafted:
-    """What `make` returns for the signing key and the token's own bytes; `name` tells two of them apart.
-
-    `verifies` says that a verifier which knows the key accepts the result, as it does another spelling of an
-    honest signature.
-    """
-
-    name: str
-    make: Callable[[SigningKey, bytes], bytes] = field(repr=False, compare=False)
-    verifies: bool = False
-
-
-SignatureTreatment: TypeAlias = Honest | Absent | Edited | Borrowed | Keyed | Literal | Crafted
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """How a segment is written: `encode` makes its text, `name` tells two spellings apart."""
-
-    name: str
-    encode: Callable[[bytes], str] = field(repr=False, compare=False)
-
-
-BASE64URL = Spelling("base64url", b64url)
-"""Base64url without padding, the only right spelling (RFC 7515 §2)."""
+def keyed(secret: bytes, digest: str = "sha256") -> Sign:
+    """Return what signs with HMAC and this secret (RFC 7518 §3.2)."""
+    return lambda _key, message: hmac.digest(secret, message, digest)
 
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """The spelling of each segment; the signature is made over header and payload as they are spelled."""
+    """How each segment is written; the signature is made over header and payload as they are spelled.
 
-    header: Spelling = BASE64URL
-    payload: Spelling = BASE64URL
-    signature: Spelling = BASE64URL
+    Base64url without padding is the only right spelling (RFC 7515 §2).
+    """
+
+    header: Encode = b64url
+    payload: Encode = b64url
+    signature: Encode = b64url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +144,8 @@ class TokenSpec:
     """A token before signing. `form` places `{header}`, `{payload}` and `{signature}`, each as `spelled`.
 
     `introspection` names the way in which the issuer answers for an opaque token. `raw_header` and `raw_payload`, where
-    given, are sent instead of the JSON of `header` and `claims`.
+    given, are sent instead of the JSON of `header` and `claims`. `others` finds the keys of other parties, and
+    `listening` is a URL of this one token that nobody should fetch: what a defect may need besides.
     """
 
     profile: TokenProfile
@@ -195,12 +153,14 @@ class TokenSpec:
     header: Mapping[str, object]
     claims: Mapping[str, object]
     key: SigningKey
-    signature: SignatureTreatment = Honest()
+    signature: Sign = honest
     form: str = COMPACT
     spelled: Spellings = Spellings()
     introspection: str = "usual"
     raw_header: bytes | None = None
     raw_payload: bytes | None = None
+    others: KeyFinder = field(default=published_key, repr=False, compare=False)
+    listening: str = field(default="http://listening.mcp-auth-contract.test/heard/token", repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "header", _frozen(self.header))
@@ -220,21 +180,40 @@ class TokenSpec:
         """The bytes of the payload."""
         return compact_json(self.claims) if self.raw_payload is None else self.raw_payload
 
+    @property
+    def signing_input(self) -> bytes:
+        """The octets that are signed (RFC 7515 §5.1)."""
+        return f"{self.spelled.header(self.header_bytes)}.{self.spelled.payload(self.payload_bytes)}".encode()
+
+    def key_of(self, role: Role, alg: Algorithm | None = None) -> SigningKey:
+        """Return the key of another party, by default for the algorithm that this token is signed with."""
+        return self.others(role, alg or self.key.alg)
+
     def with_header(self, **members: object) -> Self:
         """Return the spec with these header members set."""
         return replace(self, header={**self.header, **members})
 
     def without_header(self, name: str) -> Self:
-        """Return the spec without one header member."""
-        return replace(self, header={key: value for key, value in self.header.items() if key != name})
+        """Return the spec without one header member; raises KeyError where it has none of that name."""
+        return replace(self, header=_without(self.header, name))
 
     def with_claim(self, name: str, value: object) -> Self:
         """Return the spec with one claim set."""
         return replace(self, claims={**self.claims, name: value})
 
+    def with_claims(self, **claims: object) -> Self:
+        """Return the spec with these claims set."""
+        return replace(self, claims={**self.claims, **claims})
+
     def without_claim(self, name: str) -> Self:
-        """Return the spec without one claim."""
-        return replace(self, claims={key: value for key, value in self.claims.items() if key != name})
+        """Return the spec without one claim; raises KeyError where it has none of that name."""
+        return replace(self, claims=_without(self.claims, name))
+
+
+def _without(members: Mapping[str, object], name: str) -> Mapping[str, object]:
+    if name not in members:
+        raise KeyError(name)
+    return {key: value for key, value in members.items() if key != name}
 
 
 def compact_json(value: Any) -> bytes:
@@ -284,35 +263,32 @@ def good_token(
     return TokenSpec(profile=profile, now=now, header=header, claims=claims, key=key)
 
 
-_MISSING = object()
-
-
 def difference(one: TokenSpec, other: TokenSpec) -> frozenset[str]:
     """Return the decoded paths in which two specs differ; two values of `claims.jti` count as equal.
 
     A path is `header.<member>`, `claims.<name>`, `signature` (key or treatment), `serialization` (form and
     spelling), or `header` or `claims` as a whole where raw bytes stand for it. Types count: 1 and true differ.
     """
-    paths: set[str] = set()
-    if one.raw_header != other.raw_header:
-        paths.add("header")
-    if one.raw_payload != other.raw_payload:
-        paths.add("claims")
-    paths |= {f"header.{name}" for name in _differing(one.header, other.header)}
     fresh = {"jti"} if "jti" in one.claims and "jti" in other.claims else set()
-    paths |= {f"claims.{name}" for name in _differing(one.claims, other.claims) - fresh}
-    if (one.key, one.signature) != (other.key, other.signature):
-        paths.add("signature")
-    if (one.form, one.spelled) != (other.form, other.spelled):
-        paths.add("serialization")
-    if one.introspection != other.introspection:
-        paths.add("introspection")
-    return frozenset(paths)
+    wholes = {
+        "header": one.raw_header != other.raw_header,
+        "claims": one.raw_payload != other.raw_payload,
+        "signature": (one.key, one.signature) != (other.key, other.signature),
+        "serialization": (one.form, one.spelled) != (other.form, other.spelled),
+        "introspection": one.introspection != other.introspection,
+    }
+    return frozenset(
+        {
+            *(name for name, differs in wholes.items() if differs),
+            *(f"header.{name}" for name in _differing(one.header, other.header)),
+            *(f"claims.{name}" for name in _differing(one.claims, other.claims) - fresh),
+        }
+    )
 
 
 def _differing(one: Mapping[str, object], other: Mapping[str, object]) -> set[str]:
-    def written(value: object) -> object:
-        return value if value is _MISSING else compact_json(value)
-
-    names = {*one, *other}
-    return {name for name in names if written(one.get(name, _MISSING)) != written(other.get(name, _MISSING))}
+    shared = one.keys() & other.keys()
+    changed = (name for name in shared if one[name] is not other[name])
+    return (one.keys() ^ other.keys()) | {
+        name for name in changed if compact_json(one[name]) != compact_json(other[name])
+    }

@@ -3,58 +3,53 @@
 import json
 from collections.abc import Sequence
 
-from mcp_auth_contract.model import Fail, NotApplicable
-from mcp_auth_contract.runner.result import Report, Result
+from mcp_auth_contract.reports.groups import Part, by_check, more, part_of
+from mcp_auth_contract.reports.model import Report, Result
 
 __all__ = ["draft_waivers"]
 
 _HEAD = """\
 # Waivers drafted by mcp-auth-contract {version} for {contract}, run of {started}.
 # Each needs an owner, who answers for it, and a last day: expires = 2027-03-31 (no quotes).
-# Until both are filled in, the file is refused. What holds or has expired shuts the gate: remove it then.
+# Until both are filled in, the file is refused. What passes or has expired shuts the gate: remove it then.
 """
 
 
-def draft_waivers(report: Report, *, by_check: bool) -> str | None:
+def draft_waivers(report: Report, *, whole: bool) -> str | None:
     """Return the text of a waivers file for each failure that shuts the gate, None where there is none.
 
-    A check of which every case that ran has failed is one entry with `by_check`; else each case is one.
+    A check of which every case that ran has failed is one entry where the run was a `whole` one; else each case is one.
     """
-    failures: dict[str, list[Result]] = {}
-    whole: dict[str, bool] = {}
-    for result in report.results:
-        if isinstance(result.outcome, Fail) and report.gate.binds(result):
-            failures.setdefault(result.check.id, []).append(result)
-        elif not isinstance(result.outcome, NotApplicable):
-            whole[result.check.id] = False
-    if not failures:
+    failed = [result for result in report.results if part_of(result, report.gate) is Part.FAILED]
+    others = {
+        result.check.id for result in report.results if part_of(result, report.gate) not in (Part.FAILED, Part.ABSENT)
+    }
+    if not failed:
         return None
     head = _HEAD.format(
         version=report.kit_version, contract=json.dumps(report.contract, ensure_ascii=True), started=report.started
     )
     day = report.started[:10]
     entries = []
-    for check, failed in failures.items():
+    for results in by_check(failed):
+        check = results[0].check.id
         cases: dict[str, list[Result]] = {}
-        for result in failed:
+        for result in results:
             cases.setdefault(result.case, []).append(result)
-        if by_check and len(cases) > 1 and whole.get(check, True):
-            entries.append(_entry("check", check, failed, day))
+        if whole and len(cases) > 1 and check not in others:
+            entries.append(_entry("check", check, results, day))
         else:
-            entries += [_entry("case", case, results, day) for case, results in cases.items()]
+            entries += [_entry("case", case, alike, day) for case, alike in cases.items()]
     return "\n".join([head, *entries])
 
 
 def _entry(key: str, name: str, failed: Sequence[Result], day: str) -> str:
-    outcome = failed[0].outcome
-    said = f"expected {outcome.expected}, observed {outcome.observed}" if isinstance(outcome, Fail) else ""
-    more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
     return "\n".join(
         [
-            f"# {failed[0].check.title}: {_comment(said)}{more}",
+            f"# {failed[0].check.title}: {_comment(failed[0].said)}{more(failed)}",
             "[[waiver]]",
             f"{key} = {_string(name)}",
-            f'reason = "broken when this was drafted, {day}"',
+            f'reason = "failed when this was drafted, {day}"',
             'owner = ""    # who answers for it',
             'expires = ""  # the last day on which it counts',
             "",

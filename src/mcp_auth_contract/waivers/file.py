@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcp_auth_contract.catalogue import Check, nearest
+from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.errors import ContractError, UsageError
-from mcp_auth_contract.runner.waiver import Waiver
+from mcp_auth_contract.reports.model import Waiver
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["DEFAULT_NAME", "load_waivers"]
 
@@ -52,7 +53,7 @@ def load_waivers(file: Path, checks: Sequence[Check]) -> tuple[Waiver, ...]:
         raise ContractError(f"{file}: cannot be read: {fault.strerror}") from None
     for word in content:
         if word != "waiver":
-            raise ContractError(f"{file}: {word}: unknown table{nearest(word, ['waiver'])}")
+            raise ContractError(f"{file}: {word}: unknown table; {suggest(word, ['waiver'])}")
     tables = content.get("waiver", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ContractError(f"{file}: waiver: write each one as a table of its own, below a line [[waiver]]")
@@ -71,7 +72,7 @@ def _waiver(entry: _Entry, known: set[str]) -> Waiver:
     values = entry.values
     for key in values:
         if key not in _KEYS:
-            raise entry.fault(key, f"unknown key{nearest(key, _KEYS)}")
+            raise entry.fault(key, f"unknown key; {suggest(key, _KEYS)}")
     if ("check" in values) is ("case" in values):
         raise entry.fault("check", 'write either check = "id" or case = "id[…]", and not both')
     check = _id(entry, "check", known) if "check" in values else None
@@ -95,9 +96,8 @@ def _id(entry: _Entry, key: str, known: set[str]) -> str:
     if name not in known:
         if _PATTERN & set(name):
             raise entry.fault(key, f'"{value}" is a pattern; a waiver takes one exact id')
-        hint = nearest(name, known)
-        more = hint if hint.startswith("; did") else "; `mcp-auth-contract list` names them all"
-        raise entry.fault(key, f'no check is called "{name}"{more}')
+        hint = suggest(name, known, "`mcp-auth-contract list` names them all")
+        raise entry.fault(key, f'no check is called "{name}"; {hint}')
     if key == "check" and "[" in value:
         raise entry.fault(key, f'"{value}" is a case; write case = "{value}"')
     return value

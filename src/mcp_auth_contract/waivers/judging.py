@@ -1,14 +1,13 @@
 """Which failures are waived, and which waivers are no longer true."""
 
 import datetime
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
 from mcp_auth_contract.model import Fail, NotApplicable, Pass
 from mcp_auth_contract.plan import Plan, Selection
-from mcp_auth_contract.runner.result import Result
-from mcp_auth_contract.runner.waiver import Waiver
+from mcp_auth_contract.reports.model import Result, Waiver
+from mcp_auth_contract.suggest import suggest
 
 __all__ = ["in_scope", "stale_waivers", "waive"]
 
@@ -75,12 +74,10 @@ def _idle(waiver: Waiver, results: Sequence[Result]) -> str | None:
     if len(absent) == len(matched):
         return f"what it is about was not run ({absent[0]}); remove it, or keep it in a file for the run that shows it"
     if all(isinstance(result.outcome, Pass | NotApplicable) for result in matched):
-        return "what it is about holds; remove it"
+        return "what it is about passes; remove it"
     return None
 
 
 def _near(waiver: Waiver, results: Sequence[Result]) -> str:
-    if waiver.case is None:
-        return "; remove it"
-    close = difflib.get_close_matches(waiver.case, {result.case for result in results}, n=1)
-    return f'; did you mean "{close[0]}"? Else remove it' if close else "; remove it"
+    hint = "" if waiver.case is None else suggest(waiver.case, {result.case for result in results}, "")
+    return f"; {hint} Else remove it" if hint else "; remove it"

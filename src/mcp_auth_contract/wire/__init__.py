@@ -1,5 +1,6 @@
 """The wire: the one door to the network, redaction and evidence, and MCP in every revision."""
 
+from mcp_auth_contract.wire.dates import seconds_of
 from mcp_auth_contract.wire.evidence import Evidence, Exchange
 from mcp_auth_contract.wire.http import HttpDoor
 from mcp_auth_contract.wire.inside import AsgiApp, InsideTransport, resolver_inside
@@ -16,10 +17,20 @@ from mcp_auth_contract.wire.mcp import (
 from mcp_auth_contract.wire.origin import KitFault, resolve_host
 from mcp_auth_contract.wire.redaction import Redactor
 from mcp_auth_contract.wire.request import HeaderPair, Request
-from mcp_auth_contract.wire.session import Conversation, Detected, Handshake, Listing, detect_revisions, list_all
+from mcp_auth_contract.wire.session import (
+    LISTS,
+    Conversation,
+    Detected,
+    Handshake,
+    Listing,
+    ListKind,
+    detect_revisions,
+    list_all,
+)
 
 __all__ = [
     "ACCEPT",
+    "LISTS",
     "AsgiApp",
     "Call",
     "Conversation",
@@ -31,6 +42,7 @@ __all__ = [
     "HttpDoor",
     "InsideTransport",
     "KitFault",
+    "ListKind",
     "Listing",
     "Message",
     "Redactor",
@@ -44,4 +56,5 @@ __all__ = [
     "request",
     "resolve_host",
     "resolver_inside",
+    "seconds_of",
 ]

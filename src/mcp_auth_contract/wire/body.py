@@ -33,7 +33,7 @@ class Body:
         self.events: list[str] = []
         self._limit = limit
         self._expects_id = expects_id
-        self._size = 0
+        self.size = 0
         self._parts: list[str] = []
         self._pending: list[str] = []
         self._edge = ""
@@ -55,8 +55,8 @@ class Body:
     def feed(self, octets: bytes) -> None:
         """Take the next octets from the connection."""
         for plain in self._inflated(octets):
-            room = self._limit - self._size
-            self._size += min(len(plain), room)
+            room = self._limit - self.size
+            self.size += min(len(plain), room)
             self._take(self._decode(plain[:room]))
             if len(plain) > room:
                 self.cut(f"more than {self._limit} octets")

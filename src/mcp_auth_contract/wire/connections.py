@@ -1,7 +1,6 @@
 """Connections to servers, and what went wrong on one."""
 
 import logging
-import re
 import ssl
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -10,16 +9,13 @@ from typing import Any
 
 import httpx
 
-from mcp_auth_contract.observations import Trouble
+from mcp_auth_contract.answers import TransportFailure
 from mcp_auth_contract.wire.origin import KitFault, Origin
 
 __all__ = ["FAILURES", "Connections", "Progress", "trouble_of"]
 
 FAILURES = (httpx.TransportError, ssl.SSLError, OSError, UnicodeError)
 """What an exchange with a server may raise; `trouble_of` reads it."""
-
-
-_OCTETS = re.compile(r"bytearray\(b(.*)\)", re.DOTALL)
 
 
 _exchanging: ContextVar[bool] = ContextVar("_exchanging", default=False)
@@ -38,7 +34,7 @@ class Progress:
 
     def __init__(self) -> None:
         self.new_connection = False
-        self.stage: Trouble = Trouble.TIMEOUT
+        self.stage: TransportFailure = TransportFailure.TIMEOUT
         self._socket: Any = None
 
     async def __call__(self, event: str, details: Mapping[str, Any]) -> None:
@@ -46,20 +42,20 @@ class Progress:
         match event:
             case "connection.connect_tcp.started":
                 self.new_connection = True
-                self.stage = Trouble.CONNECT
+                self.stage = TransportFailure.CONNECT
             case "connection.connect_tcp.complete":
-                self.stage = Trouble.TIMEOUT
+                self.stage = TransportFailure.TIMEOUT
                 self._socket = details.get("return_value")
             case "connection.start_tls.started":
-                self.stage = Trouble.TLS
+                self.stage = TransportFailure.TLS
             case "connection.start_tls.complete":
-                self.stage = Trouble.TIMEOUT
+                self.stage = TransportFailure.TIMEOUT
             case _:
                 pass
 
     async def close_unfinished(self) -> None:
         """Close the socket of a TLS handshake that was broken off, which httpcore leaves open when cancelled."""
-        if self.stage is Trouble.TLS and self._socket is not None:
+        if self.stage is TransportFailure.TLS and self._socket is not None:
             await self._socket.aclose()
 
 
@@ -125,21 +121,28 @@ class Connections:
         return self._context
 
 
-def trouble_of(error: Exception, progress: Progress) -> tuple[Trouble, str]:
+def trouble_of(error: Exception, progress: Progress) -> tuple[TransportFailure, str]:
     """Say what kind of failure an exchange met, with a detail in few words."""
     causes = list(_chain(error))
     tls = next((one for one in causes if isinstance(one, ssl.SSLError)), None)
-    if progress.stage is Trouble.TLS or (isinstance(error, httpx.ConnectError) and tls is not None):
-        return Trouble.TLS, _tls_detail(tls)
-    if isinstance(error, (httpx.ConnectError, UnicodeError)) or progress.stage is Trouble.CONNECT:
+    if progress.stage is TransportFailure.TLS or (isinstance(error, httpx.ConnectError) and tls is not None):
+        return TransportFailure.TLS, _tls_detail(tls)
+    if isinstance(error, (httpx.ConnectError, UnicodeError)) or progress.stage is TransportFailure.CONNECT:
         reasons = (one.strerror for one in causes if isinstance(one, OSError) and one.strerror)
-        return Trouble.CONNECT, next(reasons, str(error))[:200]
+        return TransportFailure.CONNECT, next(reasons, str(error))[:200]
     if isinstance(error, (httpx.LocalProtocolError, httpx.UnsupportedProtocol)):
         raise KitFault("the request cannot be sent in HTTP/1.1") from None
     # Behind a breach of protocol stands the parser's own error; a connection that was closed has none.
     if isinstance(error, httpx.RemoteProtocolError) and getattr(error.__cause__, "__context__", None) is not None:
-        return Trouble.PROTOCOL, _OCTETS.sub(r"\1", str(error))[:200]
-    return Trouble.RESET, ""
+        return TransportFailure.PROTOCOL, _without_type(str(error))[:200]
+    return TransportFailure.RESET, ""
+
+
+def _without_type(text: str) -> str:
+    """Return what h11 says of octets without the name of their type."""
+    before, opened, rest = text.partition("bytearray(b")
+    shown, closed, after = rest.rpartition(")")
+    return before + shown + after if opened and closed else text
 
 
 def _tls_detail(error: ssl.SSLError | None) -> str:

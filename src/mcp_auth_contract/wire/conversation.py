@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from mcp_auth_contract.observations import Answer, JsonObject, Trouble
+from mcp_auth_contract.answers import Answer, JsonObject, TransportFailure
 from mcp_auth_contract.wire.body import Body
 from mcp_auth_contract.wire.connections import Progress
 from mcp_auth_contract.wire.messages import messages_in, reply_among
@@ -20,6 +20,7 @@ __all__ = ["Attempt", "Received"]
 _QUIET = 1.0
 _GRACE = 0.1
 _LONGEST_UNKNOWN = 4096
+_LARGE = 32 * 1024
 _TOKEN_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=%"  # noqa: S105
 
 
@@ -54,11 +55,11 @@ class Attempt:
     status: int | None = None
     headers: tuple[tuple[str, str], ...] = ()
     body: Body | None = None
-    trouble: Trouble | None = None
+    trouble: TransportFailure | None = None
     detail: str = ""
     stream_stayed_open: bool = False
 
-    def fail(self, trouble: Trouble, detail: str) -> None:
+    def fail(self, trouble: TransportFailure, detail: str) -> None:
         """Take a failure: before the status it is the outcome, after it the body is cut short."""
         if self.body is None:
             self.trouble, self.detail = trouble, detail
@@ -95,6 +96,12 @@ class Attempt:
                     await _feed(chunks, body, to_end=True)
             except TimeoutError:
                 self.stream_stayed_open = True
+
+    @property
+    def is_large(self) -> bool:
+        """Whether reading what was received takes so long that an event loop should not do it."""
+        body = 0 if self.body is None else self.body.size
+        return body + sum(len(name) + len(value) for name, value in self.headers) > _LARGE
 
     def received(self, exchange: str, redactor: Redactor) -> Received:
         """Return the outcome as an answer without secrets, and its raw values."""

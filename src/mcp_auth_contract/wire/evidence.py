@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_auth_contract.observations import Trouble
+from mcp_auth_contract.answers import TransportFailure
 
 __all__ = ["Evidence", "Exchange", "HeaderLines"]
 
@@ -36,7 +36,7 @@ class Exchange:
     response_truncated: bool
     started: float
     duration: float
-    trouble: Trouble | None = None
+    trouble: TransportFailure | None = None
     detail: str = ""
     note: str = ""
     leaked: tuple[str, ...] = ()

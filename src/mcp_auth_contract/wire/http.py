@@ -9,8 +9,8 @@ from typing import Any, Self
 
 import httpx
 
+from mcp_auth_contract.answers import Answer, TransportFailure
 from mcp_auth_contract.clock import stopwatch
-from mcp_auth_contract.observations import Answer, Trouble
 from mcp_auth_contract.wire.connections import FAILURES, Connections, trouble_of
 from mcp_auth_contract.wire.conversation import Attempt, Received
 from mcp_auth_contract.wire.evidence import Evidence, Exchange
@@ -136,7 +136,7 @@ class HttpDoor:
     async def _try_twice(self, request: Request, origin: Origin) -> Received:
         first = self._prepare(request, origin, fresh=request.fresh, note=request.note)
         received = await self._run(first)
-        swallowed = received.answer.trouble is Trouble.RESET and not first.progress.new_connection
+        swallowed = received.answer.trouble is TransportFailure.RESET and not first.progress.new_connection
         if not swallowed or self._connections.mounted(origin):
             return received
         note = f"sent again on a new connection after {received.answer.exchange}"
@@ -165,7 +165,11 @@ class HttpDoor:
                 attempt.fail(*trouble_of(error, attempt.progress))
         finally:
             await attempt.progress.close_unfinished()
-        received = attempt.received(exchange, self.redactor)
+        if attempt.is_large:
+            # The loop stays free for other exchanges and for signals while it is searched.
+            received = await asyncio.to_thread(attempt.received, exchange, self.redactor)
+        else:
+            received = attempt.received(exchange, self.redactor)
         self._record(attempt, received.answer, started, stopwatch() - begun, received.leaked)
         return received
 
@@ -199,12 +203,12 @@ class HttpDoor:
         try:
             addresses = await self._resolve(attempt.origin[1], attempt.origin[2])
         except (OSError, UnicodeError):
-            attempt.fail(Trouble.CONNECT, "host name not found")
+            attempt.fail(TransportFailure.CONNECT, "host name not found")
             return url, extensions
         reaches = await self._target_reaches()
         refused = refusal(addresses, reaches)
         if refused is not None:
-            attempt.fail(Trouble.CONNECT, refused)
+            attempt.fail(TransportFailure.CONNECT, refused)
         elif Reach.PUBLIC in reaches:
             # A kept connection to the same address may have been checked for another name.
             attempt.fresh = True
@@ -232,7 +236,7 @@ class HttpDoor:
 
     def _refuse(self, request: Request, detail: str) -> Answer:
         url = self.redactor.redact(request.url)[:2048]
-        answer = Answer(self.evidence.next_id(), request.method, url, trouble=Trouble.CONNECT, detail=detail)
+        answer = Answer(self.evidence.next_id(), request.method, url, trouble=TransportFailure.CONNECT, detail=detail)
         attempt = Attempt(request, httpx.URL(), ("", "", 0), fresh=False, sent=[], note=request.note)
         self._record(attempt, answer, self.evidence.elapsed(), 0.0)
         return answer

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 from httpx_sse import EventSource
 
+from mcp_auth_contract.answers import JsonObject
 from mcp_auth_contract.oauth.document import read_json_object
-from mcp_auth_contract.observations import JsonObject
 
 __all__ = ["events_in", "has_blank_line", "is_response_to", "messages_in", "reply_among", "split_events"]
 

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from email.utils import parsedate_to_datetime
 
-from mcp_auth_contract.observations import Answer
+from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.wire.dates import seconds_of
 
 __all__ = ["Pace", "Patience", "retry_after"]
 
@@ -66,8 +66,5 @@ def retry_after(answer: Answer) -> float | None:
     value = (answer.header("retry-after") or "").strip()
     if value.isascii() and value.isdigit():
         return float(value[:9])
-    try:
-        seconds = parsedate_to_datetime(value) - parsedate_to_datetime(answer.header("date") or "")
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return max(0.0, seconds.total_seconds())
+    until, now = seconds_of(value), seconds_of(answer.header("date") or "")
+    return None if until is None or now is None else max(0.0, until - now)

@@ -8,7 +8,10 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from urllib.parse import quote
+
+from mcp_auth_contract.wire.windows import Windows
 
 __all__ = ["REDACTED", "REDACTED_JWT", "Redactor", "short_hash"]
 
@@ -25,8 +28,10 @@ _TAIL = 24
 _UNQUOTED = ("", "/", "!'()*", "!$&'()*+,;=:@/?")
 
 _RUN = re.compile(rf"[A-Za-z0-9\-._~+/=%]{{{_KEY},}}")
-_JWT = re.compile(r"eyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)*")
-_JWT_BEGINNING = re.compile(r"[A-Za-z0-9_-]+\.(?:[A-Za-z0-9_-]+\.)?")
+_PART_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+# Whole runs of parts, so that no character is looked at from more than one beginning.
+_PARTS = re.compile(r"[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]*+)*+")
+_SHORTEST_PART = 4
 
 _CREDENTIAL_FIELDS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 _SCHEMES = frozenset({"basic", "bearer", "digest", "dpop", "jwt", "negotiate", "token"})
@@ -41,8 +46,9 @@ _FIELD_IN_TEXT = re.compile(
     """
 )
 # A key set that gives private members away (RFC 7518 §6) must not give them away once more in a report.
-_PRIVATE_MEMBER = re.compile(r'("(?:d|p|q|dp|dq|qi|k)"\s*:\s*")[A-Za-z0-9_-]{16,}(?=")')
-_LABEL = re.compile(r"(<redacted(?: JWT)?>|[^\s\"',;=#%]+\#[0-9a-f]{8})")
+_PRIVATE_MEMBER = re.compile(r'("(?:d|p|q|dp|dq|qi|k)"\s*:\s*")[A-Za-z0-9_-]{16,}+(?=")')
+_LABEL = re.compile(r"(<redacted(?: JWT)?>|(?<![^\s\"',;=#%])[^\s\"',;=#%]++\#[0-9a-f]{8})")
+_NUMBER = re.compile(r"(?:0[xX])?[0-9A-Fa-f]{2,3}")
 _COOKIE_NAME = re.compile(r"[\w.-]{1,40}=")
 
 
@@ -59,11 +65,12 @@ class Redactor:
     """The secrets of one run, and their removal from text. Safe to use from several threads.
 
     A registered secret is found wherever it occurs: as it is, percent-encoded, escaped as in JSON or HTML, inside
-    Base64 (as in Basic credentials), and, of a JWT, also its payload or its signature alone. What only looks like a
+    Base64 (as in Basic credentials), and, of a JWT, also its payload or its signature alone. Pieces of
+    what looks random in it, a signature above all, are found in any form that `Windows` reads. What only looks like a
     JWT, and the values of Authorization, Proxy-Authorization, Cookie and Set-Cookie, are replaced by a generic mark.
     """
 
-    __slots__ = ("_index", "_known", "_labels", "_lock", "_longest", "_odd", "_shown")
+    __slots__ = ("_index", "_known", "_labels", "_lock", "_longest", "_odd", "_shown", "_windows")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -72,6 +79,7 @@ class Redactor:
         # By their last characters, since tokens begin alike and end differently.
         self._index: dict[str, tuple[_Needle, ...]] = {}
         self._odd: tuple[_Needle, ...] = ()
+        self._windows = Windows()
         self._longest = 0
         self._known: dict[str, str] = {}
 
@@ -103,7 +111,7 @@ class Redactor:
         if any(needle.text in text for needle in self._odd):
             return True
         runs = (found.group() for found in _RUN.finditer(text))
-        return any(next(self._spans(run), None) is not None for run in runs)
+        return any(next(self._spans(run), None) is not None for run in runs) or bool(self._windows.spans(text))
 
     def labels_in(self, text: str) -> frozenset[str]:
         """Return the labels of the registered secrets that occur in the text, in any of the forms that `redact` finds.
@@ -112,6 +120,7 @@ class Redactor:
         """
         found = {needle.label for needle in self._odd if needle.text in text}
         found |= {label for run in _RUN.finditer(text) for _, _, label in self._spans(run.group())}
+        found |= {span.label for span in self._windows.spans(text)}
         return frozenset(found - {REDACTED, REDACTED_JWT})
 
     def labels_named(self, texts: Iterable[str]) -> frozenset[str]:
@@ -135,9 +144,10 @@ class Redactor:
             if needle.text in text:
                 text = text.replace(needle.text, needle.label)
         if "eyJ" in text:
-            text = _JWT.sub(self._jwt_mark, text)
+            text = _PARTS.sub(self._jwt_mark, text)
         if self._index:
             text = _RUN.sub(self._run_mark, text)
+            text = self._without_windows(text)
         if '"' in text:
             text = _PRIVATE_MEMBER.sub(rf"\1{REDACTED}", text)
         # Most texts name none of these fields, and the patterns of the others cost more than a look.
@@ -169,6 +179,7 @@ class Redactor:
                     self._enter(_Needle(text, label))
                 for text in _base64_tails(secret):
                     self._enter(_Needle(text, label, rest=True))
+                self._windows.add(secret, label)
                 self._known = {}
             self._labels[secret] = label
         return label
@@ -181,21 +192,42 @@ class Redactor:
             self._odd = _longest_first(*self._odd, needle)
 
     def _jwt_mark(self, found: re.Match[str]) -> str:
-        token = found.group()
+        run = found.group()
+        start = _beginning_of_jwt(run)
+        if start is None:
+            return run
+        token = run[start:]
         label = self._labels.get(token)
-        if label is not None:
-            return label
-        # A token with something before or after it is left to the search by parts.
-        return token if next(self._spans(token), None) is not None else REDACTED_JWT
+        if label is None:
+            # A token with something before or after it is left to the search by parts.
+            label = token if next(self._spans(token), None) is not None else REDACTED_JWT
+        return run[:start] + label
 
     def _run_mark(self, found: re.Match[str]) -> str:
+        # The letters of an escape before it belong to the text, lest a lone backslash stays behind.
         run = found.group()
-        parts: list[str] = []
+        escape = 0
+        if found.start() and found.string[found.start() - 1] == "\\":
+            escape = 5 if run[0] == "u" else 1
+        parts: list[str] = [run[:escape]]
+        run = run[escape:]
         done = 0
         for start, end, label in self._spans(run):
             parts += [run[done:start], label]
             done = end
-        return "".join(parts) + run[done:] if parts else run
+        return "".join(parts) + run[done:]
+
+    def _without_windows(self, text: str) -> str:
+        spans = self._windows.spans(text)
+        if not spans:
+            return text
+        parts: list[str] = []
+        done = 0
+        for start, end, label, numbers in spans:
+            # A list of numbers may stand outside of any string, where JSON has no place for a label.
+            parts += (text[done:start], _NUMBER.sub("0", text[start:end]) if numbers else label)
+            done = end
+        return "".join(parts) + text[done:]
 
     def _spans(self, run: str) -> Iterator[tuple[int, int, str]]:
         """Yield start, end and label of each secret in a run of token characters, left to right."""
@@ -249,12 +281,31 @@ def _mark_words(text: str, *, before_label: bool) -> str:
 
 def _start_of_jwt(run: str, done: int, start: int) -> int:
     """Move the start of a JWT's part back over the parts before it, so that one label stands for them all."""
-    first = run.find("eyJ", done, start)
-    while first >= 0:
-        if _JWT_BEGINNING.fullmatch(run, first, start):
-            return first
-        first = run.find("eyJ", first + 1, start)
+    if start <= done or run[start - 1] != ".":
+        return start
+    second = _start_of_part(run, done, start - 1)
+    first = _start_of_part(run, done, second - 1) if second > done and run[second - 1] == "." else second
+    for begin, end in ((first, second - 1), (second, start - 1)):
+        at = run.find("eyJ", begin, end) if second < start - 1 else -1
+        if at >= 0:
+            return at
     return start
+
+
+def _start_of_part(run: str, done: int, end: int) -> int:
+    return done + len(run[done:end].rstrip(_PART_CHARACTERS))
+
+
+def _beginning_of_jwt(run: str) -> int | None:
+    """Where the first JWT begins in a run of parts: at a part with "eyJ" in it and something of a part behind it."""
+    at = 0
+    parts = run.split(".")
+    for part, following in pairwise(parts):
+        found = part.find("eyJ")
+        if found >= 0 and len(following) >= _SHORTEST_PART:
+            return at + found
+        at += len(part) + 1
+    return None
 
 
 def _forms(secret: str) -> set[str]:

@@ -6,14 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcp_auth_contract.answers import Accepted, Answer, Reading, read
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.observations import Accepted, Answer, Reading, read
 from mcp_auth_contract.wire.conversation import Received
 from mcp_auth_contract.wire.http import HttpDoor
 from mcp_auth_contract.wire.mcp import ACCEPT, Call, Message, initialize, notification, read_headers, request
 from mcp_auth_contract.wire.request import HeaderPair, Request
 
-__all__ = ["Conversation", "Detected", "Handshake", "Listing", "detect_revisions", "handshake_of", "list_all"]
+__all__ = [
+    "LISTS",
+    "Conversation",
+    "Detected",
+    "Handshake",
+    "ListKind",
+    "Listing",
+    "detect_revisions",
+    "handshake_of",
+    "list_all",
+]
 
 _MODERN_ERRORS = frozenset({-32020, -32021, -32022})
 _MOST_PAGES = 50
@@ -155,7 +165,7 @@ async def detect_revisions(conversation: Conversation, credentials: Sequence[Hea
         supported = data.get("supported") if isinstance(data, dict) and error.get("code") == -32022 else []
     if isinstance(supported, list):
         found |= {revision for each in supported if (revision := _revision(each)) is not None}
-    if (error.get("code") in _MODERN_ERRORS or "resultType" in result) and not found:
+    if (_code(error) in _MODERN_ERRORS or "resultType" in result) and not found:
         found.add(Revision.R2026_07_28)
     meta = result.get("_meta")
     if isinstance(meta, dict) and isinstance(meta.get("io.modelcontextprotocol/serverInfo"), dict):
@@ -183,6 +193,29 @@ def _parts(answer: Answer) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     return result if isinstance(result, dict) else {}, error if isinstance(error, dict) else {}
 
 
+def _code(error: Mapping[str, Any]) -> int | None:
+    code = error.get("code")
+    return code if isinstance(code, int) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ListKind:
+    """One kind of list: the method, the member of the result that holds it, and what tells its entries apart."""
+
+    method: str
+    member: str
+    key: str
+
+
+LISTS: Mapping[str, ListKind] = {
+    "tools": ListKind("tools/list", "tools", "name"),
+    "resources": ListKind("resources/list", "resources", "uri"),
+    "templates": ListKind("resources/templates/list", "resourceTemplates", "uriTemplate"),
+    "prompts": ListKind("prompts/list", "prompts", "name"),
+}
+"""Every kind of list that a server may have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """A paginated list, as far as the server gave it. `complete` is False when it was refused or did not end."""
@@ -195,11 +228,12 @@ class Listing:
 async def list_all(
     conversation: Conversation,
     revision: Revision,
-    method: str,
-    member: str,
+    kind: ListKind,
     credentials: Sequence[HeaderPair] = (),
     *,
     session: str | None = None,
+    fresh: bool = False,
+    note: str = "",
 ) -> Listing:
     """Return every entry of a paginated list. A cursor that comes twice, or fifty pages, end it unfinished."""
     entries: list[Mapping[str, Any]] = []
@@ -207,11 +241,11 @@ async def list_all(
     seen: set[str] = set()
     params: dict[str, Any] = {}
     while True:
-        message = request(revision, Call(method, params), next(conversation.ids), session=session)
-        received = await conversation.receive(message, credentials)
+        message = request(revision, Call(kind.method, params), next(conversation.ids), session=session)
+        received = await conversation.receive(message, credentials, note=note, fresh=fresh)
         answers.append(received.answer)
         result, _ = _parts(received.answer)
-        listed = result.get(member)
+        listed = result.get(kind.member)
         if isinstance(listed, list):
             entries += [entry for entry in listed if isinstance(entry, dict)]
         # A cursor goes back as it came, even where it looks like a token.

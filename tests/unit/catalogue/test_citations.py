@@ -3,17 +3,18 @@
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from mcp_auth_contract.catalogue import Check, load_builtin
-from mcp_auth_contract.citations import CITATIONS, Citation
+from mcp_auth_contract.checks.registry import JUDGES, PRESENTATIONS, PROBES
+from mcp_auth_contract.citations import CITATIONS, Citation, read_citations
 from mcp_auth_contract.datafiles import data_folder
-from mcp_auth_contract.judges import JUDGES
+from mcp_auth_contract.errors import ContractError
 from mcp_auth_contract.model import Level, Revision
-from mcp_auth_contract.probes.vocabulary import CARRIERS, PROBES, WORDS
 
 FILES = (
     "prm",
@@ -62,9 +63,9 @@ ORDER = (
     "probe",
     "token",
     "scopes",
-    "carrier",
-    "variants",
-    "twin",
+    "presentation",
+    "forms",
+    "baseline",
     "tries",
     "judge",
     "core",
@@ -173,6 +174,26 @@ def test_a_label_reads_as_prose() -> None:
     assert mcp.label == "MCP 2025-11-25 authorization, Token Handling"
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("[rfc.9728", "citations.toml: "),
+        ("[rcf.9728]\n3 = 'x'", "rcf: "),
+        ("[rfc.9728]\n3 = 4", "rfc.9728.3: "),
+        ("[draft.d]\ndocument = 'D'\nurl = 'https://d'", "draft.d.sections: "),
+        ("[[page]]\nkey = 'k'\ndocument = 'D'\ntitel = 'T'\nurl = 'https://d'", "page.0.title: "),
+        ("[mcp.pages]\n[mcp.headings.2025-11-25]\ntools = ['T']", "mcp.headings.2025-11-25.tools: no such page"),
+        ("[rfc.1]\n2 = 'T'\n[[page]]\nkey = 'rfc1-2'\ndocument = 'D'\ntitle = 'T'\nurl = 'u'", "rfc1-2: used twice"),
+    ],
+)
+def test_a_fault_in_the_file_is_told_with_its_place(tmp_path: Path, text: str, place: str) -> None:
+    file = tmp_path / "citations.toml"
+    file.write_text(text, "utf-8")
+    with pytest.raises(ContractError, match=r"\Acitations\.toml: ") as refused:
+        read_citations(file)
+    assert place in str(refused.value)
+
+
 def test_a_check_for_some_revisions_cites_no_mcp_text_of_others(checks: tuple[Check, ...]) -> None:
     """A clause of one revision must not rest on another's text; RFCs and SEPs hold for all."""
     for check in checks:
@@ -210,8 +231,10 @@ def test_why_and_remedy_are_one_to_three_sentences(checks: tuple[Check, ...]) ->
 def test_every_word_of_the_vocabulary_is_used(checks: tuple[Check, ...]) -> None:
     assert set(JUDGES) == {check.judge for check in checks}
     assert set(PROBES) == {check.probe for check in checks}
-    assert set(CARRIERS) - {"bearer"} == {carrier for check in checks for carrier in check.carriers}
-    assert {word for words in WORDS.values() for word in words} == {word for check in checks for word in check.variants}
+    assert set(PRESENTATIONS) - {"bearer"} == {name for check in checks for name in check.presentations}
+    assert {form for probe in PROBES.values() for form in probe.forms} == {
+        form for check in checks for form in check.forms
+    }
 
 
 def test_every_revision_has_the_core(checks: tuple[Check, ...]) -> None:

@@ -55,7 +55,7 @@ def test_checks_of_a_users_own_folder_are_added(tmp_path: Path) -> None:
         ('"refused_as_invalid_token"', '"prm_served"', "judge: prm_served judges ResourceMetadataObserved"),
         ('needs = ["control"]', 'needs = ["contrl"]', 'did you mean "control"?'),
         ('token = "expired"\n', "", "token: missing: the probe call needs it"),
-        ('token = "expired"', 'token = "expired"\nvariants = ["head"]', "variants: the probe call does not take it"),
+        ('token = "expired"', 'token = "expired"\nforms = ["head"]', "forms: the probe call does not take it"),
         ('token = "expired"', 'token = "expired"\nscopes = "missing"', 'goes with over = "missing_scopes"'),
         ('token = "expired"', 'token = "expired"\nover = "once"', 'over: the probe call cannot run over = "once"'),
         ('token = "expired"', 'token = "expired"\nover = "records"', 'probe call cannot run over = "records"'),

@@ -7,7 +7,7 @@ import pytest
 from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass
-from mcp_auth_contract.runner.result import Result
+from mcp_auth_contract.reports.model import Result
 
 NUMBER = count()
 PASS = Pass()
@@ -43,11 +43,11 @@ def test_the_gate_opens_when_all_that_was_seen_held(outcomes: list[Outcome]) -> 
 @pytest.mark.parametrize(
     ("outcomes", "code", "reasons"),
     [
-        ([PASS, FAIL], 1, ("1 case broke a clause of level MUST",)),
-        ([FAIL, FAIL], 1, ("2 cases broke a clause of level MUST",)),
-        ([PASS, UNSEEN], 3, ("1 case of level MUST could not be observed",)),
-        ([UNSEEN, UNSEEN], 3, ("2 cases of level MUST could not be observed",)),
-        ([PASS, ERROR], 4, ("1 case ended with a fault in the kit",)),
+        ([PASS, FAIL], 1, ("1 case of level MUST failed",)),
+        ([FAIL, FAIL], 1, ("2 cases of level MUST failed",)),
+        ([PASS, UNSEEN], 3, ("1 case of level MUST ended inconclusive",)),
+        ([UNSEEN, UNSEEN], 3, ("2 cases of level MUST ended inconclusive",)),
+        ([PASS, ERROR], 4, ("1 case ended with a kit error",)),
     ],
 )
 def test_each_kind_of_trouble_shuts_the_gate_with_its_own_code_and_line(

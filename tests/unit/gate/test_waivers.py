@@ -12,7 +12,7 @@ from mcp_auth_contract.errors import ContractError, UsageError
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
 from mcp_auth_contract.plan import Case, Plan, Selection
-from mcp_auth_contract.runner import Report, Result, TargetSeen, Waiver
+from mcp_auth_contract.reports.model import Report, Result, ServerSeen, Waiver
 from mcp_auth_contract.waivers import draft_waivers, in_scope, load_waivers, stale_waivers, waive
 
 CHECKS = load_builtin()
@@ -136,7 +136,7 @@ def test_the_last_day_counts_and_the_day_after_does_not(expires: date, open_: bo
     if not open_:
         assert gate.exit_code == 1
         assert gate.reasons == (
-            "1 case broke a clause of level MUST",
+            "1 case of level MUST failed",
             (
                 "w.toml: waiver 1 (check token-expired-refused): expired on 2026-08-21; repair the server and remove it, "
                 "or have jane agree to a new date"
@@ -148,9 +148,9 @@ def test_the_last_day_counts_and_the_day_after_does_not(expires: date, open_: bo
     ("outcomes", "said"),
     [
         ([], "matches no case of this run; remove it"),
-        ([PASS], "what it is about holds; remove it"),
-        ([PASS, PASS], "what it is about holds; remove it"),
-        ([PASS, ABSENT], "what it is about holds; remove it"),
+        ([PASS], "what it is about passes; remove it"),
+        ([PASS, PASS], "what it is about passes; remove it"),
+        ([PASS, ABSENT], "what it is about passes; remove it"),
         ([ABSENT], "what it is about was not run (the server has no sessions); remove it, or keep it"),
         ([PASS, FAIL], None),
         ([FAIL], None),
@@ -232,9 +232,9 @@ def test_with_a_selection_only_what_was_wholly_selected_is_judged(
 
 
 def of(*results: Result, fail_on: Level = Level.MUST) -> Report:
-    target = TargetSeen("http://127.0.0.1:1/mcp", "http://127.0.0.1:1/mcp", ())
+    server = ServerSeen("http://127.0.0.1:1/mcp", "http://127.0.0.1:1/mcp", ())
     return Report(
-        "1.2.3", "c.toml", target, "2026-08-22T10:00:00+00:00", 1.0, results, decide(results, fail_on=fail_on)
+        "1.2.3", "c.toml", server, "2026-08-22T10:00:00+00:00", 1.0, results, decide(results, fail_on=fail_on)
     )
 
 
@@ -247,7 +247,7 @@ def test_a_draft_is_refused_until_it_is_filled_in_and_opens_the_gate_then(tmp_pa
         result(FAIL, nasty, SCOPE),
         result(PASS, "y", SCOPE),
     )
-    text = draft_waivers(of(*results), by_check=True)
+    text = draft_waivers(of(*results), whole=True)
     assert text is not None
     tables = tomllib.loads(text)["waiver"]
     assert [table.get("check") or table["case"][:22] for table in tables] == [EXPIRED.id, "scope-missing-denied[g"]
@@ -265,7 +265,7 @@ def test_a_draft_is_refused_until_it_is_filled_in_and_opens_the_gate_then(tmp_pa
 
 def test_a_draft_repeats_what_was_said_in_plain_letters_and_on_one_line() -> None:
     said = Fail('401 with error="invalid_token" (§4)', "200\n[[waiver]]\x7f\u2028\u202e")
-    text = draft_waivers(of(result(said, "a")), by_check=False) or ""
+    text = draft_waivers(of(result(said, "a")), whole=False) or ""
     (line,) = [one for one in text.splitlines() if "expected" in one]
     assert 'expected 401 with error="invalid_token" (§4), observed 200' in line
     assert line.isprintable()
@@ -282,12 +282,12 @@ def test_a_draft_names_each_case_where_not_all_of_a_check_failed_or_not_all_was_
         (every, False, {"case"}),
         (one, True, {"case"}),
     ):
-        tables = tomllib.loads(draft_waivers(whole, by_check=by_check) or "")["waiver"]
+        tables = tomllib.loads(draft_waivers(whole, whole=by_check) or "")["waiver"]
         assert {key for table in tables for key in table if key in ("check", "case")} == keys
 
 
 def test_what_does_not_shut_the_gate_is_not_drafted() -> None:
     (waived,) = waive([result(FAIL)], (waiver(EXPIRED.id),), TODAY)
     mild = replace(EXPIRED, level=Level.SHOULD)
-    assert draft_waivers(of(waived, result(FAIL, check=mild), result(UNSEEN)), by_check=True) is None
-    assert draft_waivers(of(result(FAIL, check=mild), fail_on=Level.SHOULD), by_check=True) is not None
+    assert draft_waivers(of(waived, result(FAIL, check=mild), result(UNSEEN)), whole=True) is None
+    assert draft_waivers(of(result(FAIL, check=mild), fail_on=Level.SHOULD), whole=True) is not None

@@ -27,7 +27,7 @@ def get(issuer: EmbeddedIssuer, path: str = "/jwks") -> httpx.Response:
 
 def until(holds: Callable[[], bool]) -> None:
     """Wait for another thread; the event never comes, so that a frozen clock does no harm."""
-    for _ in range(500):
+    for _ in range(6000):
         if holds():
             return
         threading.Event().wait(0.01)
@@ -111,10 +111,10 @@ def test_the_issuer_ends_at_once_while_somebody_waits(behaviour: Behaviour) -> N
             issuer.control.behave(behaviour)
             waiting = pool.submit(get, issuer)
             until(lambda: issuer.fetches() == 1)
-            started = time.monotonic()
-        assert time.monotonic() - started < 2
-        with pytest.raises(httpx.TransportError):
+        # Cut off by the issuer; one that waited for its answer would have let the client run out of time.
+        with pytest.raises(httpx.TransportError) as cut:
             waiting.result()
+        assert not isinstance(cut.value, httpx.TimeoutException)
 
 
 def test_a_change_after_the_end_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:
@@ -130,15 +130,21 @@ def test_a_change_after_the_end_disturbs_nobody(caplog: pytest.LogCaptureFixture
     assert caplog.records == []
 
 
-def test_a_late_answer_comes_late_and_the_others_do_not(issuer: EmbeddedIssuer) -> None:
-    get(issuer)
+def test_a_late_answer_comes_late(issuer: EmbeddedIssuer) -> None:
     issuer.control.behave(Behaviour(delay=0.3))
+    assert get(issuer).elapsed.total_seconds() >= 0.3
+
+
+def test_an_answer_does_not_wait_for_a_late_one() -> None:
     with ThreadPoolExecutor() as pool:
-        waiting = pool.submit(get, issuer)
-        until(lambda: issuer.fetches() == 2)
-        get(issuer, "/second/jwks")
-        assert not waiting.done()
-        assert waiting.result().elapsed.total_seconds() >= 0.3
+        with EmbeddedIssuer(ES256) as issuer:
+            issuer.control.behave(Behaviour(delay=60))
+            waiting = pool.submit(get, issuer)
+            until(lambda: issuer.fetches() == 1)
+            assert get(issuer, "/second/jwks").status_code == 200
+            assert not waiting.done()
+        with pytest.raises(httpx.TransportError):
+            waiting.result()
 
 
 def test_a_dripping_answer_is_whole_in_the_end(issuer: EmbeddedIssuer) -> None:

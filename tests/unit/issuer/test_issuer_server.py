@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.support.strict_verifier import Reason, Refused, StrictVerifier
 
 from mcp_auth_contract.asgi import bind
 from mcp_auth_contract.datafiles import data_folder
@@ -23,7 +24,6 @@ from mcp_auth_contract.tokens import (
     published_key,
 )
 from mcp_auth_contract.tokens.keys import PRIVATE_MEMBERS
-from mcp_auth_contract.tokens.verify import Reason, Refused, StrictVerifier
 
 EVERY_ALG = tuple(Algorithm)
 WELL_KNOWN = "/.well-known/oauth-authorization-server"

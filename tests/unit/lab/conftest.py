@@ -15,11 +15,11 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.fault import Fault
-from mcp_auth_contract.lab.settings import LabSettings
-from mcp_auth_contract.lab.variants import Variant
 from mcp_auth_contract.tokens import Algorithm
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.fault import Fault
+from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.settings import LabSettings
 
 ISSUER = "https://issuer.test"
 RESOURCE = "https://mcp.test/mcp"
@@ -186,15 +186,15 @@ def keys() -> Keys:
 
 @pytest.fixture
 def make_lab(keys: Keys) -> MakeLab:
-    """Return a maker of labs: variants by position, a fault or other settings by name."""
+    """Return a maker of labs: profiles by position, a fault or other settings by name."""
 
-    def make(*variants: Variant, fault: Fault | None = None, **settings: Any) -> Client:
+    def make(*profiles: Profile, fault: Fault | None = None, **settings: Any) -> Client:
         configured = LabSettings(
             issuer=ISSUER,
             resource=RESOURCE,
             base=BASE,
             keys=keys.jwks,
-            variant=frozenset(variants),
+            profiles=frozenset(profiles),
             fault=fault,
         )
         return Client(replace(configured, **settings), keys)

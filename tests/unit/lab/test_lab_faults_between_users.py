@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from mcp_auth_contract.lab.faults import FAULTS, identity, remembered
+from mcp_auth_contract_lab.faults import FAULTS, identity
 
 ALICE, BOB, CAROL = "alice-t1-INV-1-7f3a", "bob-t1-INV-2-91bd", "carol-t2-INV-1-c04e"
 FIRST, SECOND = {"invoice_id": "INV-1"}, {"invoice_id": "INV-2"}
@@ -108,7 +108,7 @@ SEEN: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def test_every_fault_between_users_has_been_seen_to_show() -> None:
-    assert set(SEEN) == {fault.name for room in (identity, remembered) for fault in room.FAULTS}
+    assert set(SEEN) == set(identity.FAULTS)
 
 
 @pytest.mark.parametrize("name", SEEN)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mcp_auth_contract.lab.faults import FAULTS, scope_syntax, sender, subjects
+from mcp_auth_contract_lab.faults import FAULTS
 
 CANARY = "alice-t1-INV-1-7f3a"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}
@@ -90,7 +90,3 @@ def test_a_fault_of_identity_leaves_the_rest_alone(make_lab, keys, name):
     assert call(lab, keys.forged()).status_code == 401
     assert call(lab, keys.token(jti="three", exp=1)).status_code == 401
     assert call(lab, keys.token(jti="four", scope="openid")).status_code == 403
-
-
-def test_every_fault_of_identity_scope_syntax_and_sender_has_been_seen_to_show():
-    assert set(SEEN) == {fault.name for room in (subjects, scope_syntax, sender) for fault in room.FAULTS}

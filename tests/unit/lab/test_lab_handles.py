@@ -7,15 +7,14 @@ from typing import Any
 import pytest
 from tests.unit.lab.conftest import MODERN, Client, Keys, MakeLab
 
-from mcp_auth_contract.lab.exports import Exports
-from mcp_auth_contract.lab.faults.handles import FAULTS
-from mcp_auth_contract.lab.principal import Principal
-from mcp_auth_contract.lab.states import States
-from mcp_auth_contract.lab.tasks import EXTENSION
-from mcp_auth_contract.lab.variants import Variant
-from mcp_auth_contract.probes.tampering import alterations
+from mcp_auth_contract.checks.handles.tampering import alterations
+from mcp_auth_contract_lab.exports import Exports
+from mcp_auth_contract_lab.faults import FAULTS
+from mcp_auth_contract_lab.principal import Principal
+from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.states import States
+from mcp_auth_contract_lab.tasks import EXTENSION
 
-BY_NAME = {fault.name: fault for fault in FAULTS}
 ASKABLE = {"elicitation": {"form": {}}}
 TASKING = {"extensions": {EXTENSION: {}}}
 YES = {"approval": {"action": "accept", "content": {"approve": True}}}
@@ -67,8 +66,8 @@ class Talk:
 
 @pytest.fixture
 def talk(make_lab: MakeLab, keys: Keys) -> Any:
-    def make(*variants: Variant, fault: str | None = None) -> Talk:
-        return Talk(make_lab(*variants, fault=None if fault is None else BY_NAME[fault]), keys)
+    def make(*profiles: Profile, fault: str | None = None) -> Talk:
+        return Talk(make_lab(*profiles, fault=None if fault is None else FAULTS[fault]), keys)
 
     return make
 
@@ -87,7 +86,7 @@ def test_exports_have_random_names_and_end_with_their_use_where_that_is_the_rule
     alice = somebody("alice")
     names = {keeps.keep(alice, "x") for _ in range(5)}
     assert len(names) == 5
-    once: Exports = talk(Variant.SINGLE_USE).lab.app.ledger.exports
+    once: Exports = talk(Profile.SINGLE_USE).lab.app.ledger.exports
     name = once.keep(alice, "x")
     assert [once.find(alice, name), once.find(alice, name)] == ["x", None]
     spent: Exports = talk(fault="isolation-handle-spent-by-strangers").lab.app.ledger.exports
@@ -122,14 +121,14 @@ def test_a_state_is_good_for_its_caller_its_request_and_as_it_was(talk: Any) -> 
 
 
 def test_a_state_lapses_and_is_good_once_where_that_is_the_rule(talk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    once = talk(Variant.SINGLE_USE)
+    once = talk(Profile.SINGLE_USE)
     state = once.asked("alice")
     assert "result" in once.approve("alice", inputResponses=YES, requestState=state)
     assert "error" in once.approve("alice", inputResponses=YES, requestState=state)
     states, alice = States(), somebody("alice")
     given = states.give(alice, "t", {})
     assert states.take(alice, "t", {}, given) == alice
-    monkeypatch.setattr("mcp_auth_contract.lab.states._GOOD_FOR_S", -1)
+    monkeypatch.setattr("mcp_auth_contract_lab.states._GOOD_FOR_S", -1)
     assert states.take(alice, "t", {}, states.give(alice, "t", {})) is None
 
 
@@ -153,7 +152,7 @@ def test_a_fault_lets_a_state_serve_more(talk: Any, name: str, who: str, invoice
 
 @pytest.mark.parametrize(
     "name",
-    [name for name in BY_NAME if name.startswith(("isolation-request-state-seal", "isolation-request-state-unsealed"))],
+    [name for name in FAULTS if name.startswith(("isolation-request-state-seal", "isolation-request-state-unsealed"))],
 )
 def test_a_fault_of_the_seal_takes_an_altered_state(talk: Any, name: str) -> None:
     faulty = talk(fault=name)
@@ -191,12 +190,12 @@ def test_tasks_are_announced_where_there_are_any(talk: Any) -> None:
         return {tool["name"] for tool in tools if "execution" in tool}
 
     assert listed(talk()) == {"get_invoice"}
-    assert listed(talk(), "2025-06-18") == listed(talk(Variant.NO_TASKS)) == set()
-    for one, revision in ((talk(), "2025-06-18"), (talk(Variant.NO_TASKS), "2025-11-25")):
+    assert listed(talk(), "2025-06-18") == listed(talk(Profile.NO_TASKS)) == set()
+    for one, revision in ((talk(), "2025-06-18"), (talk(Profile.NO_TASKS), "2025-11-25")):
         params = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}, "task": {}}
         assert CANARY in json.dumps(one.legacy("alice", "tools/call", params, revision))
         assert one.legacy("alice", "tasks/list", {})["error"]["code"] == -32601
-    discovered = [one.modern("alice", "server/discover", {}, {})["result"] for one in (talk(), talk(Variant.NO_TASKS))]
+    discovered = [one.modern("alice", "server/discover", {}, {})["result"] for one in (talk(), talk(Profile.NO_TASKS))]
     assert ["extensions" in one["capabilities"] for one in discovered] == [True, False]
 
 
@@ -249,10 +248,10 @@ def test_a_refusal_may_tell_or_cancel_by_fault(talk: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "status"), [(Variant.FOREIGN_HANDLES_403, 403), (Variant.FOREIGN_HANDLES_404, 404)]
+    ("profile", "status"), [(Profile.FOREIGN_HANDLES_403, 403), (Profile.FOREIGN_HANDLES_404, 404)]
 )
-def test_a_foreign_task_may_be_refused_by_a_status(talk: Any, keys: Keys, variant: Variant, status: int) -> None:
-    strict = talk(variant)
+def test_a_foreign_task_may_be_refused_by_a_status(talk: Any, keys: Keys, profile: Profile, status: int) -> None:
+    strict = talk(profile)
     task = strict.start()
     session = strict.lab.open_session(keys.token("bob"))
     answer = strict.lab.legacy("tasks/get", {"taskId": task}, keys.token("bob"), session=session)

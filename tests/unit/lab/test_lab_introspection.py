@@ -7,11 +7,11 @@ import httpx
 import pytest
 
 from mcp_auth_contract.issuer import BEHAVIOURS, Behaviour, BehaviourName, ClientAuthentication, IntrospectionAnswer
-from mcp_auth_contract.lab import fetching
-from mcp_auth_contract.lab.app import create_app
-from mcp_auth_contract.lab.settings import LabSettings
-from mcp_auth_contract.lab.variants import Variant
-from mcp_auth_contract.lab.variations import configured
+from mcp_auth_contract_lab import fetching
+from mcp_auth_contract_lab.app import create_app
+from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.profiles import configured
+from mcp_auth_contract_lab.settings import LabSettings
 
 CANARY = "alice-t1-INV-1-7f3a"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}
@@ -21,7 +21,7 @@ GOOD = "opaque-token+with/odd.chars~="
 @pytest.fixture
 def opaque(make_lab, issuer, moving, keys):
     """Return a lab that introspects, and a maker of known tokens; a change to `...` leaves a member out."""
-    lab = make_lab(Variant.OPAQUE, issuer=issuer.url, keys=None, clock=moving)
+    lab = make_lab(Profile.OPAQUE, issuer=issuer.url, keys=None, clock=moving)
 
     def known(token=GOOD, **changes):
         members = {"active": True, **keys.claims(iss=issuer.url), **changes}
@@ -133,14 +133,14 @@ def test_while_the_issuer_is_in_trouble_nobody_new_is_let_in(opaque, issuer, nam
     assert read(lab, GOOD).status_code == 200
 
 
-@pytest.mark.parametrize("behaviour", [Behaviour(hang=True), Behaviour(drip=20), Behaviour(body=b" " * 1_100_000)])
+@pytest.mark.parametrize("behaviour", [Behaviour(hang=True), Behaviour(drip=1), Behaviour(body=b" " * 1_100_000)])
 def test_an_answer_is_waited_for_in_bounds(opaque, issuer, monkeypatch, behaviour):
     monkeypatch.setattr(fetching, "_TIMEOUT_S", 0.2)
     lab, known = opaque
     issuer.introspection.behave(behaviour)
     started = time.monotonic()
     assert read(lab, known()).status_code == 503
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 30  # the whole answer would take minutes, or never come
 
 
 def test_nobody_at_the_address_is_trouble_too(make_lab):
@@ -222,6 +222,6 @@ def test_opaque_is_a_matter_of_configuration():
     settings = LabSettings(issuer="http://i.test/", resource="http://r.test", base="http://b.test")
     assert configured(settings).introspection_uri is None
     opaque = LabSettings(
-        issuer="http://i.test/", resource="http://r.test", base="http://b.test", variant=frozenset({Variant.OPAQUE})
+        issuer="http://i.test/", resource="http://r.test", base="http://b.test", profiles=frozenset({Profile.OPAQUE})
     )
     assert configured(opaque).introspection_uri == "http://i.test/introspect"

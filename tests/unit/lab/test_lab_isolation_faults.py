@@ -5,11 +5,10 @@ import json
 
 import pytest
 
-from mcp_auth_contract.lab.faults import isolation
-from mcp_auth_contract.lab.principal import Principal
-from mcp_auth_contract.lab.records import SOUND, Isolation, Ledger, Way
+from mcp_auth_contract_lab.faults.isolation import FAULTS
+from mcp_auth_contract_lab.principal import Principal
+from mcp_auth_contract_lab.records import Isolation, Ledger, Way
 
-FAULTS = {fault.name: fault for fault in isolation.FAULTS}
 ALICE, BOB, CAROL = (Principal(*who, "kit") for who in (("alice", "t1"), ("bob", "t1"), ("carol", "t2")))
 ADMIN, NAMESAKE = Principal("admin", "t1", "kit"), Principal("alice", "t2", "kit")
 
@@ -18,7 +17,7 @@ ADMIN, NAMESAKE = Principal("admin", "t1", "kit"), Principal("alice", "t2", "kit
 class Part:
     """The part of a behaviour that these faults change."""
 
-    isolation: Isolation = SOUND
+    isolation: Isolation = dataclasses.field(default_factory=Isolation)
 
 
 def ledger(name: str | None = None) -> Ledger:

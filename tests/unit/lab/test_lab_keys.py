@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from mcp_auth_contract.lab.jwks import KeySet, fetch_jwks, objects_only, usable
-from mcp_auth_contract.lab.keyring import SOUND, KeySource
-from mcp_auth_contract.lab.refusal import KeysUnavailable
-from mcp_auth_contract.lab.settings import LabSettings
+from mcp_auth_contract_lab.jwks import KeySet, fetch_jwks, objects_only, usable
+from mcp_auth_contract_lab.keyring import Keyring, KeySource
+from mcp_auth_contract_lab.refusal import KeysUnavailable
+from mcp_auth_contract_lab.settings import LabSettings
 
 
 class Time:
@@ -40,7 +40,7 @@ def source(answers, clock):
             raise KeysUnavailable
         return {"keys": [{"kid": kid} for kid in answer]}
 
-    return KeySource(settings(clock), replace(SOUND, fetch=fetch)), fetches
+    return KeySource(settings(clock), replace(Keyring(), fetch=fetch)), fetches
 
 
 def test_keys_are_fetched_once_and_again_when_they_are_old():

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from mcp_auth_contract.lab.faults import FAULTS, leaks
 from mcp_auth_contract.server import Upstream
 from mcp_auth_contract.wire import Redactor
+from mcp_auth_contract_lab.faults import FAULTS, leaks
 
 CANARY = "carol-t2-INV-1-c04e"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}
@@ -72,7 +72,7 @@ _ELSEWHERE = {"token-in-log", "token-passed-on"}
 
 
 def test_each_fault_has_an_example() -> None:
-    assert {*SEEN, *_ELSEWHERE} == {fault.name for fault in leaks.FAULTS}
+    assert {*SEEN, *_ELSEWHERE} == set(leaks.FAULTS)
 
 
 @pytest.mark.parametrize("name", SEEN)

@@ -11,10 +11,10 @@ import httpx
 import pytest
 
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.lab.server import run_lab, settings_from
-from mcp_auth_contract.lab.variants import Variant
+from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.server import run_lab, settings_from
 
-RUN = "import os, sys; from mcp_auth_contract.lab.server import run_lab; run_lab(int(sys.argv[1]), os.environ)"
+RUN = "import os, sys; from mcp_auth_contract_lab.server import run_lab; run_lab(int(sys.argv[1]), os.environ)"
 
 
 def test_the_environment_configures_the_server():
@@ -23,12 +23,12 @@ def test_the_environment_configures_the_server():
         "CA_FILE": "/tmp/ca.pem", "ALGORITHMS": "ES256 RS256", "TENANT_CLAIM": "org", "LEEWAY": "5",
         "JWKS_COOLDOWN": "0.5",
     }  # fmt: skip
-    settings = settings_from(environ, 8000, None, [Variant.SSE])
+    settings = settings_from(environ, 8000, None, [Profile.SSE])
     assert (settings.issuer, settings.jwks_uri) == ("http://127.0.0.1:9/", "http://127.0.0.1:9/keys")
     assert (settings.resource, settings.base) == ("https://r.test/mcp", "http://127.0.0.1:8000")
     assert (settings.algorithms, settings.claims.tenant) == (("ES256", "RS256"), "org")
     assert (settings.leeway, settings.jwks_cooldown) == (5.0, 0.5)
-    assert settings.variant == {Variant.SSE}
+    assert settings.profiles == {Profile.SSE}
     assert str(settings.ca_file) == "/tmp/ca.pem"
 
 

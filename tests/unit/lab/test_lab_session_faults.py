@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from mcp_auth_contract.lab.faults.sessions import FAULTS
+from mcp_auth_contract_lab.faults.sessions import FAULTS
 
-NAMED = {fault.name: fault for fault in FAULTS}
+NAMED = FAULTS
 ALICE, BOB = "alice-t1-INV-1-7f3a", "bob-t1-INV-2-91bd"
 
 

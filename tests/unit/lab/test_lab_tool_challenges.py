@@ -2,8 +2,8 @@
 
 import pytest
 
-from mcp_auth_contract.lab.faults import FAULTS
-from mcp_auth_contract.lab.variants import Variant
+from mcp_auth_contract_lab.faults import FAULTS
+from mcp_auth_contract_lab.profile import Profile
 
 MEMBER = "mcp/www_authenticate"
 INVOICE = {"invoice_id": "INV-1"}
@@ -19,9 +19,9 @@ def told(answer):
     return answer.json()["result"]["_meta"][MEMBER][0]
 
 
-@pytest.mark.parametrize("variant", [Variant.TOOL_CHALLENGE, Variant.EITHER_CHALLENGE])
-def test_tools_state_their_security_schemes_and_mirror_them(make_lab, variant):
-    listed = tools(make_lab(variant))
+@pytest.mark.parametrize("profile", [Profile.TOOL_CHALLENGE, Profile.EITHER_CHALLENGE])
+def test_tools_state_their_security_schemes_and_mirror_them(make_lab, profile):
+    listed = tools(make_lab(profile))
     for tool in listed.values():
         assert tool["_meta"]["securitySchemes"] == tool["securitySchemes"]
     assert listed["export_invoices"]["securitySchemes"] == [{"type": "oauth2", "scopes": ["invoices:export"]}]
@@ -32,26 +32,26 @@ def test_a_server_of_statuses_states_none(make_lab, keys):
     assert all("securitySchemes" not in tool for tool in tools(make_lab(), keys.token()).values())
 
 
-@pytest.mark.parametrize("variant", [Variant.TOOL_CHALLENGE, Variant.EITHER_CHALLENGE])
-def test_one_tool_is_open_to_everybody_but_not_to_bad_tokens(make_lab, keys, variant):
-    lab = make_lab(variant)
+@pytest.mark.parametrize("profile", [Profile.TOOL_CHALLENGE, Profile.EITHER_CHALLENGE])
+def test_one_tool_is_open_to_everybody_but_not_to_bad_tokens(make_lab, keys, profile):
+    lab = make_lab(profile)
     assert lab.call("whoami").json()["result"]["structuredContent"]["subject"] == ""
     assert lab.call("whoami", None, keys.token(scope="")).json()["result"]["structuredContent"]["subject"] == "alice"
     refused = lab.call("whoami", None, keys.forged())
-    assert (refused.status_code == 401) is (variant is Variant.EITHER_CHALLENGE)
+    assert (refused.status_code == 401) is (profile is Profile.EITHER_CHALLENGE)
     assert "structuredContent" not in refused.text
 
 
 def test_either_tells_in_the_result_only_where_no_token_came(make_lab, keys):
-    lab = make_lab(Variant.EITHER_CHALLENGE)
+    lab = make_lab(Profile.EITHER_CHALLENGE)
     assert 'error="invalid_token"' in told(lab.call("get_invoice", INVOICE))
     assert lab.call("get_invoice", INVOICE, keys.forged()).status_code == 401
     assert lab.call("get_invoice", INVOICE, keys.token(scope="")).status_code == 403
     assert lab.modern("resources/read", {"uri": "invoice://INV-1"}).status_code == 401
 
 
-def test_a_fault_of_this_family_brings_its_variant_along(make_lab):
-    assert {FAULTS[name].within for name in OURS} == {Variant.TOOL_CHALLENGE}
+def test_a_fault_of_this_family_brings_its_profile_along(make_lab):
+    assert {FAULTS[name].within for name in OURS} == {Profile.TOOL_CHALLENGE}
     lab = make_lab(fault=FAULTS["tool-challenge-without-error"])
     assert told(lab.call("get_invoice", INVOICE)).startswith("Bearer resource_metadata=")
 
@@ -83,7 +83,7 @@ WITHOUT_A_TOKEN = {
 def test_a_fault_changes_what_is_told_without_a_token(make_lab, name):
     told_so = WITHOUT_A_TOKEN[name]
     assert told_so(make_lab(fault=FAULTS[name]).call("get_invoice", INVOICE))
-    assert not told_so(make_lab(Variant.TOOL_CHALLENGE).call("get_invoice", INVOICE))
+    assert not told_so(make_lab(Profile.TOOL_CHALLENGE).call("get_invoice", INVOICE))
 
 
 WITHOUT_A_SCOPE = {
@@ -100,7 +100,7 @@ def test_a_fault_changes_what_is_told_without_a_scope(make_lab, keys, name):
     told_so = WITHOUT_A_SCOPE[name]
     weak = keys.token(scope="invoices:read")
     assert told_so(make_lab(fault=FAULTS[name]).call("export_invoices", None, weak))
-    assert not told_so(make_lab(Variant.TOOL_CHALLENGE).call("export_invoices", None, weak))
+    assert not told_so(make_lab(Profile.TOOL_CHALLENGE).call("export_invoices", None, weak))
 
 
 def test_a_bad_token_is_misnamed_or_answered_by_status(make_lab, keys):
@@ -144,7 +144,7 @@ STATED = {
 def test_a_fault_states_other_schemes_for_one_tool(make_lab, name):
     tool, stated, mirror = STATED[name]
     listed = tools(make_lab(fault=FAULTS[name]))
-    sound = tools(make_lab(Variant.TOOL_CHALLENGE))
+    sound = tools(make_lab(Profile.TOOL_CHALLENGE))
     assert listed[tool].get("securitySchemes") == stated
     assert listed[tool].get("_meta", {}).get("securitySchemes") == (stated if mirror is ... else mirror)
     assert {other: entry for other, entry in listed.items() if other != tool} == {

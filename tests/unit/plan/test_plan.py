@@ -1,10 +1,10 @@
 """The plan: what a contract expands to, before anything is sent."""
 
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.work import growth
 
 from mcp_auth_contract.catalogue import Check, load_builtin
 from mcp_auth_contract.contract import Contract, load_contract, read_contract
@@ -49,7 +49,7 @@ def test_the_whole_catalogue_runs_on_the_first_revision_and_the_core_on_the_othe
 def test_what_only_an_older_revision_knows_runs_there() -> None:
     plan = planned()
     assert {case.revision for case in named(plan, "challenge-get-stream-gated")} == {Revision.R2025_11_25}
-    assert named(plan, "challenge-batch-gated")[0].settled is not None
+    assert named(plan, "challenge-batch-gated")[0].inapplicable is not None
 
 
 def test_every_revision_runs_everything_everywhere() -> None:
@@ -78,13 +78,13 @@ def test_without_writes_a_tool_that_writes_is_not_called() -> None:
     silent = read_contract(text_of(SAMPLE).replace("writes = true", "writes = false"), Path("c.toml"))
     cases = [case for case in planned(silent).cases if "[update_invoice" in case.id]
     assert cases
-    assert all(case.settled for case in cases)
+    assert all(case.inapplicable for case in cases)
 
 
 def test_claims_that_are_not_required_make_their_checks_not_applicable() -> None:
     loose = read_contract(text_of(SAMPLE).replace('required = ["sub", "tenant_id"]', "required = []"), Path("c.toml"))
-    assert named(planned(loose), "token-tenant-missing-refused")[0].settled is not None
-    assert named(planned(loose), "token-subject-missing-refused")[0].settled is not None
+    assert named(planned(loose), "token-tenant-missing-refused")[0].inapplicable is not None
+    assert named(planned(loose), "token-subject-missing-refused")[0].inapplicable is not None
 
 
 def test_a_call_is_not_its_own_control() -> None:
@@ -112,20 +112,20 @@ def test_an_anonymous_plan_asks_nothing_that_needs_a_token() -> None:
     for case in plan.cases:
         assert case.base is None
         assert case.question is not None
-        assert case.question.token == "none"
-        assert case.question.principal is None
+        assert getattr(case.question, "token", "none") == "none"
+        assert case.principal is None
 
 
-def test_a_large_contract_is_planned_quickly() -> None:
+def test_the_work_of_planning_grows_linearly_with_the_tools() -> None:
     head = text_of(SAMPLE).split("[[tools]]")[0]
-    tools = "".join(
-        f'[[tools]]\nname = "tool_{number}"\nscopes = ["s:{number}", "invoices:read"]\n' for number in range(50)
-    )
-    contract = read_contract(head + tools, Path("c.toml"))
-    begun = time.perf_counter()
-    plan = planned(contract)
-    assert len(plan.cases) > 1000
-    assert time.perf_counter() - begun < 5
+
+    def contract(tools: int) -> Contract:
+        one = '[[tools]]\nname = "tool_{0}"\nscopes = ["s:{0}", "invoices:read"]\n'
+        return read_contract(head + "".join(map(one.format, range(tools))), Path("c.toml"))
+
+    contracts = {tools: contract(tools) for tools in (10, 50)}
+    assert len(planned(contracts[50]).cases) > 1000
+    assert growth(lambda tools: planned(contracts[tools]), 10, factor=5) < 12
 
 
 def test_every_check_is_planned_somewhere() -> None:
@@ -152,7 +152,7 @@ def test_without_a_hierarchy_nothing_is_implied_and_a_word_says_so() -> None:
     lines = [line for line in text_of(SAMPLE).splitlines() if not line.startswith("implies")]
     flat = read_contract("\n".join(lines), Path("c.toml"))
     (case,) = named(planned(flat, "scope-implied-accepted"), "scope-implied-accepted")
-    assert "policy.implies" in (case.settled or "")
+    assert "policy.implies" in (case.inapplicable or "")
 
 
 def test_more_scopes_than_needed_and_none_of_those_needed() -> None:

@@ -26,15 +26,14 @@ def cases(of: Contract) -> tuple[Case, ...]:
 def test_a_contract_of_http_statuses_asks_nothing_of_them() -> None:
     planned = cases(contract("http"))
     assert {case.check.id for case in planned} == {check.id for check in OURS}
-    assert {case.settled for case in planned} == {'refusals are HTTP statuses here (policy.challenge = "http")'}
+    assert {case.inapplicable for case in planned} == {'refusals are HTTP statuses here (policy.challenge = "http")'}
 
 
 @pytest.mark.parametrize("challenge", ["tool", "either"])
 def test_only_tools_are_asked_for_a_challenge_in_their_result(challenge: str) -> None:
     planned = cases(contract(challenge))
-    asked = [case.question for case in planned if case.question and case.question.operation]
-    assert {question.operation.kind for question in asked if question.operation} == {OperationKind.TOOL}
-    assert not any(case.settled for case in planned)
+    assert {case.operation.kind for case in planned if case.operation} == {OperationKind.TOOL}
+    assert not any(case.inapplicable for case in planned)
 
 
 def test_a_contract_without_tools_has_nobody_to_ask() -> None:
@@ -42,14 +41,14 @@ def test_a_contract_without_tools_has_nobody_to_ask() -> None:
     text = re.sub(r"(?s)\[\[tools\]\].*?(?=\n\[\[resources\]\])", "", text)
     text = re.sub(r"(?s)\n\[\[(records|cursors)\]\].*", "", text)
     planned = cases(contract("tool", text))
-    assert {case.settled for case in planned} == {"the contract declares no protected tool"}
+    assert {case.inapplicable for case in planned} == {"the contract declares no protected tool"}
 
 
 def test_a_control_that_is_no_tool_settles_its_cases() -> None:
     text = SAMPLE.read_text("utf-8").replace("control = true\n", "")
     text = re.sub(r"(?s)\n\[\[(records|cursors)\]\].*", "", text)
     text = re.sub(r"(?s)\[\[tools\]\].*?(?=\n\[\[resources\]\])", '[[tools]]\nname = "whoami"\n', text)
-    planned = {case.id: case.settled for case in cases(contract("tool", text))}
+    planned = {case.id: case.inapplicable for case in cases(contract("tool", text))}
     reasons = {reason for name, reason in planned.items() if "invoice://" in name and reason}
     assert reasons == {"a challenge in a tool result is no answer to a resource request"}
     assert planned["tool-challenge-on-missing-token[whoami]"] is None

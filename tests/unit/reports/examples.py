@@ -11,9 +11,8 @@ from rich.console import Console
 from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
+from mcp_auth_contract.reports.model import ControlSeen, Coverage, Report, Result, ServerSeen, Waiver
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.runner.result import ControlSeen, Coverage, Report, Result, TargetSeen
-from mcp_auth_contract.runner.waiver import Waiver
 from mcp_auth_contract.waivers import stale_waivers, waive
 
 NEWEST = Revision.R2026_07_28
@@ -153,14 +152,14 @@ def report(results: Sequence[Result] = RESULTS, *, fail_on: Level = Level.MUST, 
     whole = Report(
         kit_version="1.2.3",
         contract="invoices.toml",
-        target=TargetSeen(ENDPOINT, "https://mcp.example.com/", (NEWEST, OLDER), "Invoices", "4.5"),
+        server=ServerSeen(ENDPOINT, "https://mcp.example.com/", (NEWEST, OLDER), "Invoices", "4.5"),
         started="2026-08-22T10:00:00+00:00",
         duration_s=12.3456,
         results=tuple(results),
         gate=decide(results, fail_on=fail_on, interrupted=interrupted),
         controls=(
-            ControlSeen("get_invoice", "alice", NEWEST, held=True, observed="200 with a result"),
-            ControlSeen("get_invoice", "alice", OLDER, held=False, observed="no answer in time"),
+            ControlSeen("get_invoice", "alice", NEWEST, accepted=True, observed="200 with a result"),
+            ControlSeen("get_invoice", "alice", OLDER, accepted=False, observed="no answer in time"),
         ),
         exchanges={name: exchange(name, 200) for name in ("x1", "x2", "x3", "x4", "x5")},
         coverage=(
@@ -206,8 +205,8 @@ def hostile() -> Report:
     return report(
         results,
         contract=ESCAPES,
-        target=TargetSeen(ESCAPES, ESCAPES, (), ESCAPES, ESCAPES),
-        controls=(ControlSeen(ESCAPES, ESCAPES, NEWEST, held=False, observed=ESCAPES),),
+        server=ServerSeen(ESCAPES, ESCAPES, (), ESCAPES, ESCAPES),
+        controls=(ControlSeen(ESCAPES, ESCAPES, NEWEST, accepted=False, observed=ESCAPES),),
         notes=(ESCAPES,),
         exchanges={"x9": exchange("x9", 200, headers=[["x-evil", ESCAPES]], body=ESCAPES)},
     )

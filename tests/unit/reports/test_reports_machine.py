@@ -25,8 +25,8 @@ from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Level, NotApplicable
 from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
+from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.plain import encodable, printable
-from mcp_auth_contract.runner.result import Report
 
 REPORTS = {"report": report, "interrupted": interrupted, "green": green, "hostile": hostile, "waived": waived}
 SCHEMA = json.loads(report_schema())

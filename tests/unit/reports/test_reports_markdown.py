@@ -16,7 +16,7 @@ from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Fail, Inconclusive, Pass
 from mcp_auth_contract.reports.annotations import quarantined, render_annotations
 from mcp_auth_contract.reports.markdown import render_markdown, render_summary
-from mcp_auth_contract.runner import Report, ShardSeen, Waiver
+from mcp_auth_contract.reports.model import Report, ShardSeen, Waiver
 
 MARKUP = "| a | `b` ``c`` <script>x</script> [l](http://evil) @octocat **b** | \\| \n# H\n::error::x https://evil www.evil.io"
 
@@ -101,18 +101,19 @@ def test_the_decision_comes_first_and_each_part_only_where_it_has_something_to_s
     assert text.splitlines()[0] == "## Authentication contract: gate SHUT (exit 4)"
     titles = re.findall(r"^### (.*)$", text, re.MULTILINE)
     assert titles == [
-        "Faults in the kit; please report them",
-        "Broken (shuts the gate)",
-        "Recommended, but not followed (does not shut the gate)",
-        "Could not be seen",
+        "Kit errors; please report them (shuts the gate)",
+        "Failed (shuts the gate)",
+        "Failed, but only recommended (does not shut the gate)",
+        "Inconclusive (shuts the gate)",
+        "Inconclusive (does not shut the gate)",
     ]
     assert "… and 1 more case" in text
     assert "Check the token" not in text
     assert "[RFC 7519 §4.1.4](https://" in text
     assert render_markdown(green()).startswith("## Authentication contract: gate open (exit 0)\n")
     assert "###" not in render_markdown(green())
-    assert "### Waived" in render_markdown(waived())
-    assert "Shard 2 of 4" in render_markdown(report(shard=ShardSeen(2, 4, "d")))
+    assert "### Failed, but waived" in render_markdown(waived())
+    assert "| shard | `` 2 of 4; `mcp" in render_markdown(report(shard=ShardSeen(2, 4, "d")))
 
 
 def test_a_summary_is_never_longer_than_a_page_may_be() -> None:
@@ -141,7 +142,7 @@ def test_annotations_tell_the_gate_and_each_check_once() -> None:
 def test_annotations_of_waived_failures_are_warnings() -> None:
     lines = render_annotations(waived(), "c.toml").splitlines()
     assert [line.split(" ")[0] for line in lines] == ["::warning", "::warning", "::error"]
-    assert "waived by jane until 2026-12-31" in lines[1]
+    assert "waived: by jane until 2026-12-31" in lines[1]
     assert "waiver 3" in lines[2]
 
 

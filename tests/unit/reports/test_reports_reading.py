@@ -23,8 +23,8 @@ from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.markdown import render_markdown
+from mcp_auth_contract.reports.model import ShardSeen
 from mcp_auth_contract.reports.reading import read_report
-from mcp_auth_contract.runner import ShardSeen
 
 CHECKS = [EXPIRED, SCOPE, RESOURCE_NAME, SESSION, CHALLENGE_SCOPE, METADATA]
 REPORTS = {"report": report, "interrupted": interrupted, "green": green, "waived": waived}

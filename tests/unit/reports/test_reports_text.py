@@ -9,8 +9,8 @@ from rich.console import Console
 from tests.unit.reports.examples import CURL, RESULTS, SCOPE, green, interrupted, report, text_of
 
 from mcp_auth_contract.model import Fail, Inconclusive, Level, Pass
+from mcp_auth_contract.reports.model import ServerSeen
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.runner.result import TargetSeen
 
 
 def line_with(word: str, text: str) -> str:
@@ -86,23 +86,23 @@ def test_many_cases_without_an_answer_for_one_reason_are_one_entry() -> None:
 
 def test_the_counts_add_up_and_name_the_levels() -> None:
     text = text_of(report())
-    assert "tried     13 cases of 6 checks, 5 requests in 12.3 s" in text
-    assert "held      2" in text
-    assert "broke     8 (7 MUST, 1 SHOULD)" in text
-    assert "not seen  2" in text
-    assert "faults    1 in the kit itself" in text
-    assert "n/a       1" in text
+    assert "tried           13 cases of 6 checks, 5 requests in 12.3 s" in text
+    assert "passed          2" in text
+    assert "failed          8 (7 MUST, 1 SHOULD)" in text
+    assert "inconclusive    2" in text
+    assert "kit errors      1" in text
+    assert "not applicable  1" in text
 
 
 def test_what_shuts_the_gate_is_told_apart_from_what_does_not() -> None:
     text = text_of(report())
     titles = [line for line in text.splitlines() if "the gate)" in line]
     assert titles == [
-        "Faults in the kit; please report them (shuts the gate)",
-        "Broken (shuts the gate)",
-        "Recommended, but not followed (does not shut the gate)",
-        "Could not be seen (shuts the gate)",
-        "Could not be seen (does not shut the gate)",
+        "Kit errors; please report them (shuts the gate)",
+        "Failed (shuts the gate)",
+        "Failed, but only recommended (does not shut the gate)",
+        "Inconclusive (shuts the gate)",
+        "Inconclusive (does not shut the gate)",
     ]
     strict = text_of(report(fail_on=Level.SHOULD))
     assert "does not shut the gate" not in strict
@@ -121,21 +121,21 @@ def test_an_interrupted_run_says_so_at_the_top_too() -> None:
 
 def test_a_lost_control_is_shown_rather_than_one_that_held() -> None:
     text = text_of(report(), 200)
-    assert "control   get_invoice as alice, MCP 2025-11-25: NOT ACCEPTED" in text
+    assert "control         get_invoice as alice, MCP 2025-11-25: NOT ACCEPTED" in text
     assert "2026-07-28: accepted" not in text
     held = text_of(report(controls=report().controls[:1]), 200)
-    assert "control   get_invoice as alice, MCP 2026-07-28: accepted (200 with a result)" in held
+    assert "control         get_invoice as alice, MCP 2026-07-28: accepted (200 with a result)" in held
 
 
 def test_a_server_that_shows_no_name_and_no_revision_is_described_so() -> None:
-    text = text_of(report(target=TargetSeen("https://h/mcp", "https://h/mcp", ())))
-    assert "target    https://h/mcp (unnamed server; MCP revision unknown)" in text
+    text = text_of(report(server=ServerSeen("https://h/mcp", "https://h/mcp", ())))
+    assert "target          https://h/mcp (unnamed server; MCP revision unknown)" in text
     assert "resource" not in text.split("tried")[0]
 
 
 def test_advice_is_a_remark_and_breaks_nothing() -> None:
     text = text_of(report([replace(RESULTS[3], outcome=Pass("a remark")), RESULTS[0]]))
-    assert "Remarks (nothing is broken)" in text
+    assert "Remarks on what passed" in text
     assert "a remark" in text
     assert "gate open" in text
 

@@ -82,7 +82,7 @@ async def output_with(process: StartedProcess, text: str) -> str:
 
 
 def ends(pid: int) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while is_alive(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not is_alive(pid)
@@ -218,7 +218,7 @@ asyncio.run(main())
         for _ in range(interrupts):
             process.send_signal(signal.SIGINT)
             time.sleep(0.1)
-        process.wait(10)
+        process.wait(60)
     assert ends(pid)
 
 
@@ -254,7 +254,7 @@ def test_what_is_written_while_stopping_is_kept(tmp_path: Path) -> None:
 def test_a_port_that_nobody_listens_at_is_waited_for_in_vain() -> None:
     begun = time.monotonic()
     assert not asyncio.run(wait_for_port(f"http://127.0.0.1:{free_port()}/mcp", 0.3))
-    assert 0.25 < time.monotonic() - begun < 2
+    assert 0.25 < time.monotonic() - begun < 60
 
 
 def test_free_ports_can_be_bound() -> None:

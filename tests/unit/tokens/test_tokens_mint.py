@@ -11,6 +11,7 @@ from joserfc import jwt as joserfc_jwt
 from joserfc.jwk import JWKRegistry
 
 from mcp_auth_contract.tokens import (
+    DEFECTS,
     Algorithm,
     Identity,
     Role,
@@ -21,11 +22,12 @@ from mcp_auth_contract.tokens import (
     difference,
     good_token,
     mint,
+    mint_case,
     published_key,
 )
 from mcp_auth_contract.tokens.keys import b64url, unb64url
 from mcp_auth_contract.tokens.mint import MintedWrongly
-from mcp_auth_contract.tokens.spec import Absent, Edited, Keyed, Literal, SignatureEdit
+from mcp_auth_contract.tokens.spec import keyed, unsigned
 
 NOW = 1_800_000_000.75
 PROFILE = TokenProfile(
@@ -130,10 +132,16 @@ def test_difference_tells_types_apart() -> None:
     }
 
 
-@pytest.mark.parametrize("edit", SignatureEdit)
+EDITED = [
+    ("signature_bit_flipped", None),
+    *((name, variant) for name in ("signature_truncated", "signature_zeroed") for variant in DEFECTS[name].variants),
+]
+
+
+@pytest.mark.parametrize(("name", "variant"), EDITED)
 @pytest.mark.parametrize("alg", [Algorithm.RS256, Algorithm.ES256, Algorithm.EDDSA])
-def test_an_edited_signature_does_not_verify(alg: Algorithm, edit: SignatureEdit) -> None:
-    token = mint(spec(alg, signature=Edited(edit)))
+def test_an_edited_signature_does_not_verify(alg: Algorithm, name: str, variant: str | None) -> None:
+    token = mint_case(spec(alg), name, variant).token
     key = jwt.PyJWK.from_dict(published_key(Role.ISSUER, alg).public_jwk())
     with pytest.raises(jwt.InvalidSignatureError):
         jwt.decode(token, key, [alg])
@@ -142,20 +150,24 @@ def test_an_edited_signature_does_not_verify(alg: Algorithm, edit: SignatureEdit
 def test_a_flipped_signature_differs_in_one_significant_bit() -> None:
     rsa = spec(Algorithm.RS256)
     honest = unb64url(mint(rsa).rpartition(".")[2])
-    flipped = unb64url(mint(dataclasses.replace(rsa, signature=Edited(SignatureEdit.FLIPPED))).rpartition(".")[2])
+    flipped = unb64url(mint_case(rsa, "signature_bit_flipped").token.rpartition(".")[2])
     differing = int.from_bytes(honest, "big") ^ int.from_bytes(flipped, "big")
     assert differing.bit_count() == 1
 
 
+def test_a_signature_that_is_not_what_the_spec_says_is_not_minted() -> None:
+    with pytest.raises(MintedWrongly):
+        mint(spec(signature=lambda key, message: key.sign(message)))
+
+
 def test_a_keyed_signature_is_hmac_sha256_of_the_signing_input() -> None:
-    token = mint(spec(signature=Keyed(b"secret")))
+    token = mint(spec(signature=keyed(b"secret")))
     message, _, signature = token.rpartition(".")
     assert signature == b64url(hmac.new(b"secret", message.encode(), hashlib.sha256).digest())
 
 
 def test_no_repr_holds_a_secret() -> None:
-    for treatment in (Keyed(b"very-secret"), Literal(b"very-secret")):
-        assert "very-secret" not in repr(spec(signature=treatment))
+    assert "very-secret" not in repr(spec(signature=keyed(b"very-secret")))
     private = json.dumps(str(published_key(Role.ISSUER, Algorithm.ES256).private))
     assert private not in repr(spec())
 
@@ -164,11 +176,11 @@ def test_a_header_that_does_not_decode_to_itself_is_not_minted() -> None:
     with pytest.raises(MintedWrongly):
         mint(spec().with_claim("pair", (1, 2)))
     with pytest.raises(MintedWrongly):
-        mint(spec(signature=Literal(b""), form="{header}.{payload}.{signature}").with_claim("x", (1,)))
+        mint(spec(signature=unsigned, form="{header}.{payload}.{signature}").with_claim("x", (1,)))
 
 
 def test_an_absent_signature_leaves_the_second_dot() -> None:
-    assert mint(spec(signature=Absent())).endswith(".")
+    assert mint(spec(signature=unsigned)).endswith(".")
 
 
 @given(st.text(max_size=40))
@@ -183,5 +195,5 @@ def test_decoding_parts_of_a_deep_header_yields_nothing() -> None:
 
 @given(st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=9) | st.none(), max_size=4))
 def test_any_claims_survive_minting(claims: dict[str, object]) -> None:
-    token = mint(spec(claims=claims, signature=Absent()))
+    token = mint(spec(claims=claims, signature=unsigned))
     assert decode_parts(token)[1] == claims

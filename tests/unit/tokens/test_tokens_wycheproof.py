@@ -11,6 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519
+from tests.support.strict_verifier import Reason, Refused, StrictVerifier
 
 from mcp_auth_contract.tokens import (
     Algorithm,
@@ -25,7 +26,6 @@ from mcp_auth_contract.tokens import (
     published_key,
 )
 from mcp_auth_contract.tokens.keys import unb64url
-from mcp_auth_contract.tokens.verify import Reason, Refused, StrictVerifier
 
 VECTORS = json.loads((Path(__file__).parents[2] / "data" / "wycheproof_jws.json").read_text(encoding="utf-8"))
 PROFILE = TokenProfile(issuer="http://127.0.0.1:9000", audience="https://mcp.example.com/mcp")

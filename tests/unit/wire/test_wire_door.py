@@ -15,7 +15,7 @@ import respx
 import trustme
 from tests.hostile.servers import Asked, Hostile, hostile
 
-from mcp_auth_contract.observations import Answer, Trouble
+from mcp_auth_contract.answers import Answer, TransportFailure
 from mcp_auth_contract.wire import Evidence, HttpDoor, KitFault, Redactor, Request
 
 TOKEN = "opaque-token-5f0cX2_kq9"
@@ -245,7 +245,7 @@ def test_a_request_swallowed_by_a_dying_connection_is_sent_again_and_noted() -> 
     answer, door = with_door(once_each, use)
     assert answer.status == 200
     first, swallowed, again = door.evidence.exchanges()
-    assert (first.status, swallowed.trouble, again.status) == (200, Trouble.RESET, 200)
+    assert (first.status, swallowed.trouble, again.status) == (200, TransportFailure.RESET, 200)
     assert again.note == "probe; sent again on a new connection after x2"
 
 
@@ -257,7 +257,7 @@ def test_a_reset_on_a_new_connection_is_an_answer() -> None:
         return await door.send(Request("POST", server.url)), len(server.asked)
 
     answer, asked = with_door(close, use)
-    assert (answer.trouble, asked) == (Trouble.RESET, 1)
+    assert (answer.trouble, asked) == (TransportFailure.RESET, 1)
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_a_time_limit_of_its_own_ends_a_request() -> None:
         return await door.send(Request("POST", server.url, timeout=0.1))
 
     answer = with_door(silence, use)
-    assert (answer.trouble, answer.detail) == (Trouble.TIMEOUT, "after 0.1 s")
+    assert (answer.trouble, answer.detail) == (TransportFailure.TIMEOUT, "after 0.1 s")
 
 
 def test_a_closed_port_is_no_connection() -> None:
@@ -340,7 +340,7 @@ def test_a_closed_port_is_no_connection() -> None:
             return await door.send(Request("POST", "http://127.0.0.1:9/mcp"))
 
     answer = asyncio.run(run())
-    assert answer.trouble is Trouble.CONNECT
+    assert answer.trouble is TransportFailure.CONNECT
     assert answer.detail
 
 
@@ -413,7 +413,7 @@ def fetched(url: str, target: str = "https://mcp.test/mcp") -> tuple[Answer, lis
 )  # fmt: skip
 def test_a_public_target_leads_to_no_address_that_is_not_public(host: str) -> None:
     answer, requests = fetched(f"https://{host}/.well-known/oauth-authorization-server")
-    assert (answer.status, answer.trouble, requests) == (None, Trouble.CONNECT, [])
+    assert (answer.status, answer.trouble, requests) == (None, TransportFailure.CONNECT, [])
     assert answer.detail.startswith(("refused: ", "host name not found"))
 
 
@@ -428,7 +428,7 @@ def test_a_document_is_fetched_from_the_very_address_that_was_checked() -> None:
 
 def test_a_loopback_target_may_lead_to_loopback_but_not_to_a_cloud_metadata_service() -> None:
     assert fetched("http://localhost:1/x", "http://127.0.0.1:8000/mcp")[0].status == 200
-    assert fetched("http://cloud.test/x", "http://127.0.0.1:8000/mcp")[0].trouble is Trouble.CONNECT
+    assert fetched("http://cloud.test/x", "http://127.0.0.1:8000/mcp")[0].trouble is TransportFailure.CONNECT
 
 
 @pytest.mark.parametrize(
@@ -436,7 +436,7 @@ def test_a_loopback_target_may_lead_to_loopback_but_not_to_a_cloud_metadata_serv
 )
 def test_only_http_urls_are_fetched(url: str) -> None:
     answer, requests = fetched(url)
-    assert (answer.trouble, requests) == (Trouble.CONNECT, [])
+    assert (answer.trouble, requests) == (TransportFailure.CONNECT, [])
     assert answer.detail == "refused: not an http or https URL"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from mcp_auth_contract.observations import Answer, Trouble
+from mcp_auth_contract.answers import Answer, TransportFailure
 from mcp_auth_contract.wire import HttpDoor, InsideTransport, Redactor, Request, resolver_inside
 
 URL = "http://127.0.0.1:8000/mcp"
@@ -161,7 +161,7 @@ def test_no_answer_in_time_is_a_timeout_and_ends_the_application() -> None:
         seen.append((await receive())["type"])
 
     answer = ask(app, time_limit=0.05)
-    assert (answer.status, answer.trouble) == (None, Trouble.TIMEOUT)
+    assert (answer.status, answer.trouble) == (None, TransportFailure.TIMEOUT)
     assert seen == ["http.disconnect"]
 
 
@@ -219,7 +219,7 @@ def test_a_failure_in_the_response_is_a_broken_connection(app: App) -> None:
 
 def test_a_header_that_no_server_can_send_gives_no_answer() -> None:
     answer = ask(answering(headers=[(b"x", b"a\r\nb: c")]))
-    assert (answer.status, answer.trouble) == (None, Trouble.RESET)
+    assert (answer.status, answer.trouble) == (None, TransportFailure.RESET)
 
 
 def test_a_second_start_is_the_applications_fault() -> None:

@@ -1,12 +1,15 @@
 """The door notes which tokens a server gave back, and keeps none of them."""
 
 import base64
+import json
+import threading
 from dataclasses import astuple
 from urllib.parse import quote
 
 import pytest
 from tests.hostile.servers import Hostile
 from tests.unit.wire.test_wire_door import respond, with_door
+from tests.unit.wire.test_wire_windows import FORMS, HEADER, PAYLOAD, SHORT
 
 from mcp_auth_contract.wire import HttpDoor, Redactor, Request
 
@@ -69,6 +72,21 @@ def test_header_fields_are_read_too(line: str) -> None:
     assert leaked(b"{}", line)[0] == ("token-good",)
 
 
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_a_token_in_an_unusual_form_is_noted_and_not_kept(form: str) -> None:
+    token = f"{HEADER}.{PAYLOAD}.{SHORT}"
+    redactor = Redactor()
+    label = redactor.register(token, "token-good")
+
+    async def use(door: HttpDoor, server: Hostile) -> None:
+        await door.send(Request("POST", server.url, (("Authorization", f"Bearer {token}"),), b'{"a": 1}'))
+        (one,) = door.evidence.exchanges()
+        assert one.leaked == (label,)
+        assert not redactor.labels_in(one.response_body)
+
+    with_door(respond(json.dumps({"you sent": FORMS[form](token)}).encode()), use, redactor=redactor)
+
+
 def test_events_are_read_too() -> None:
     body = f'data: {{"jsonrpc": "2.0", "method": "log", "params": {{"data": "{TOKEN}"}}}}\n\n'.encode()
     assert leaked(body, kind="text/event-stream")[0] == ("token-good",)
@@ -93,3 +111,27 @@ def test_a_token_in_utf_8_is_known_as_latin_1_too() -> None:
     redactor = Redactor()
     redactor.register("t\xf6ken-of-the-principal", "token-stray")
     assert redactor.redact("cannot verify t\xc3\xb6ken-of-the-principal").startswith("cannot verify token-stray#")
+
+
+class Noting(Redactor):
+    """Notes which thread looks through long texts."""
+
+    threads: set[int]
+
+    def redact(self, text: str) -> str:
+        if len(text) > 50_000:
+            self.threads.add(threading.get_ident())
+        return super().redact(text)
+
+
+@pytest.mark.parametrize(("body", "lines"), [(b"x" * 60_000, ()), (b"{}", ("X-Long: " + "x" * 60_000,))])
+def test_a_large_answer_is_looked_through_off_the_event_loop(body: bytes, lines: tuple[str, ...]) -> None:
+    redactor = Noting()
+    redactor.threads = set()
+
+    async def use(door: HttpDoor, server: Hostile) -> None:
+        await door.send(Request("GET", server.url))
+
+    with_door(respond(body, *lines), use, redactor=redactor)
+    assert redactor.threads
+    assert threading.get_ident() not in redactor.threads

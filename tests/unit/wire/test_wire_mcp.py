@@ -11,6 +11,7 @@ import pytest
 
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.wire import (
+    LISTS,
     Call,
     Conversation,
     HttpDoor,
@@ -247,7 +248,7 @@ def test_a_list_is_followed_to_its_end_by_cursors_as_they_came() -> None:
     first = {"tools": [{"name": "a"}, "odd"], "nextCursor": jwt_like}
     listing, asked = converse(
         pages((None, first), (jwt_like, {"tools": [{"name": "b"}]})),
-        lambda talk: list_all(talk, LEGACY, "tools/list", "tools"),
+        lambda talk: list_all(talk, LEGACY, LISTS["tools"]),
     )
     assert [entry["name"] for entry in listing.entries] == ["a", "b"]
     assert listing.complete
@@ -256,7 +257,7 @@ def test_a_list_is_followed_to_its_end_by_cursors_as_they_came() -> None:
 
 def test_a_cursor_that_comes_back_ends_the_list_unfinished() -> None:
     ring = {"tools": [{"name": "a"}], "nextCursor": "again"}
-    listing, asked = converse(pages(("any", ring)), lambda talk: list_all(talk, LEGACY, "tools/list", "tools"))
+    listing, asked = converse(pages(("any", ring)), lambda talk: list_all(talk, LEGACY, LISTS["tools"]))
     assert not listing.complete
     assert len(asked) == 2
 
@@ -265,14 +266,14 @@ def test_ever_new_cursors_end_after_fifty_pages() -> None:
     def respond(request: httpx.Request, message: Mapping[str, Any]) -> httpx.Response:
         return result(message, {"tools": [], "nextCursor": str(message["id"])})
 
-    listing, asked = converse(respond, lambda talk: list_all(talk, LEGACY, "tools/list", "tools"))
+    listing, asked = converse(respond, lambda talk: list_all(talk, LEGACY, LISTS["tools"]))
     assert not listing.complete
     assert len(asked) == 50
 
 
 def test_a_refused_list_is_empty_and_unfinished() -> None:
     listing, _ = converse(
-        lambda request, message: httpx.Response(401), lambda talk: list_all(talk, LEGACY, "tools/list", "tools")
+        lambda request, message: httpx.Response(401), lambda talk: list_all(talk, LEGACY, LISTS["tools"])
     )
     assert (listing.entries, listing.complete) == ((), False)
 

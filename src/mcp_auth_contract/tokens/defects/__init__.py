@@ -1,4 +1,9 @@
-"""The closed table of what can be wrong with a token, and minting a token with one of it."""
+"""The closed table of what can be wrong with a token, and minting a token with one of it.
+
+A defect is a small function of the valid spec, named as the defect and registered in its module's `DEFECTS`; one that
+only puts other values into one place is a row of `DEFECTS.table`. Nothing else declares it: what it changes is seen by
+comparing the two specs.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
@@ -7,62 +12,63 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.tokens.defects.algorithms import ALGORITHM_DEFECTS
-from mcp_auth_contract.tokens.defects.claims import CLAIM_DEFECTS
-from mcp_auth_contract.tokens.defects.defect import Bench, Defect, Expectation, Kind, Need, path_of, sayable, unmet
-from mcp_auth_contract.tokens.defects.encryption import ENCRYPTION_DEFECTS
-from mcp_auth_contract.tokens.defects.extensions import EXTENSION_DEFECTS
-from mcp_auth_contract.tokens.defects.forms import FORM_DEFECTS
-from mcp_auth_contract.tokens.defects.headers import HEADER_DEFECTS
-from mcp_auth_contract.tokens.defects.identifiers import IDENTIFIER_DEFECTS
-from mcp_auth_contract.tokens.defects.introspection import INTROSPECTION_DEFECTS
-from mcp_auth_contract.tokens.defects.json_texts import JSON_TEXT_DEFECTS
-from mcp_auth_contract.tokens.defects.kinds import KIND_DEFECTS
-from mcp_auth_contract.tokens.defects.scopes import SCOPE_DEFECTS
-from mcp_auth_contract.tokens.defects.selection import SELECTION_DEFECTS
-from mcp_auth_contract.tokens.defects.sender import SENDER_DEFECTS
-from mcp_auth_contract.tokens.defects.serialization import SERIALIZATION_DEFECTS
-from mcp_auth_contract.tokens.defects.signatures import SIGNATURE_DEFECTS
-from mcp_auth_contract.tokens.defects.subjects import SUBJECT_DEFECTS
-from mcp_auth_contract.tokens.defects.tenants import TENANT_DEFECTS
-from mcp_auth_contract.tokens.defects.times import TIME_DEFECTS
+from mcp_auth_contract.tokens.defects import (
+    algorithms,
+    arithmetic,
+    claims,
+    encryption,
+    extensions,
+    headers,
+    identifiers,
+    introspection,
+    json_texts,
+    kinds,
+    scopes,
+    selection,
+    sender,
+    serialization,
+    signatures,
+    subjects,
+    tenants,
+    times,
+)
+from mcp_auth_contract.tokens.defects.defect import Capability, Defect, Expectation, unmet
 from mcp_auth_contract.tokens.keys import KeyFinder, published_key
-from mcp_auth_contract.tokens.mint import MintedWrongly, decode_parts, mint, opaque_token
+from mcp_auth_contract.tokens.mint import decode_parts, mint, opaque_token
 from mcp_auth_contract.tokens.spec import TokenSpec, difference
 
-__all__ = ["DEFECTS", "Defect", "Expectation", "Kind", "Minted", "Need", "defect_named", "mint_case"]
+__all__ = ["DEFECTS", "Capability", "Defect", "Expectation", "Minted", "defect_named", "mint_case"]
 
 
-def _table(defects: Iterable[Defect]) -> Mapping[str, Defect]:
+def _table(*subjects: Iterable[Defect]) -> Mapping[str, Defect]:
     table: dict[str, Defect] = {}
-    for defect in defects:
-        if defect.name in table or not defect.forms:
-            raise ValueError(f"the defect {defect.name} is defined twice or has no form")
+    for defect in (one for subject in subjects for one in subject):
+        if defect.name in table or not (defect.sentence and defect.forms):
+            raise ValueError(f"the defect {defect.name} is defined twice, or has no sentence or no form")
         table[defect.name] = defect
     return MappingProxyType(table)
 
 
 DEFECTS: Mapping[str, Defect] = _table(
-    (
-        *CLAIM_DEFECTS,
-        *IDENTIFIER_DEFECTS,
-        *SIGNATURE_DEFECTS,
-        *HEADER_DEFECTS,
-        *FORM_DEFECTS,
-        *ALGORITHM_DEFECTS,
-        *ENCRYPTION_DEFECTS,
-        *EXTENSION_DEFECTS,
-        *INTROSPECTION_DEFECTS,
-        *JSON_TEXT_DEFECTS,
-        *KIND_DEFECTS,
-        *SCOPE_DEFECTS,
-        *SELECTION_DEFECTS,
-        *SENDER_DEFECTS,
-        *SERIALIZATION_DEFECTS,
-        *SUBJECT_DEFECTS,
-        *TENANT_DEFECTS,
-        *TIME_DEFECTS,
-    )
+    claims.DEFECTS,
+    identifiers.DEFECTS,
+    signatures.DEFECTS,
+    headers.DEFECTS,
+    serialization.DEFECTS,
+    algorithms.DEFECTS,
+    arithmetic.DEFECTS,
+    encryption.DEFECTS,
+    extensions.DEFECTS,
+    introspection.DEFECTS,
+    json_texts.DEFECTS,
+    kinds.DEFECTS,
+    scopes.DEFECTS,
+    selection.DEFECTS,
+    sender.DEFECTS,
+    subjects.DEFECTS,
+    subjects.CLIENTS,
+    tenants.DEFECTS,
+    times.DEFECTS,
 )
 """Every defect by its name."""
 
@@ -71,9 +77,10 @@ DEFECTS: Mapping[str, Defect] = _table(
 class Minted:
     """A token with its name for reports; the repr leaves the token out.
 
-    `header` and `claims` are as decoded, None where that yields no JSON object. `listening` is the name under which
-    the issuer hears of a fetch, for a token that names a URL. `told` is what the issuer has to tell of an opaque token,
-    in the way that `answered` names; None for one that it does not know.
+    `change` names the decoded paths in which it differs from the good one. `header` and `claims` are as decoded, None
+    where that yields no JSON object. `listening` is the name under which the issuer hears of a fetch, for a token that
+    names a URL. `told` is what the issuer has to tell of an opaque token, in the way that `answered` names; None for
+    one that it does not know.
     """
 
     token: str = field(repr=False)
@@ -112,34 +119,27 @@ def mint_case(
 
     `keys` finds the keys of the stranger and of the second issuer, `listening` turns a name into a URL of the kit's
     that a server must not fetch. The twin keeps the `jti` of `good`. Raises
-    UsageError for an unknown name or one that makes no sense for the profile, MintedWrongly when the twin
-    differs in anything but what the defect declares.
+    UsageError for an unknown name or one that makes no sense for the profile.
     """
     if defect is None:
-        return _minted(good, None, None, "")
+        return _minted(good, good)
     found = defect_named(defect)
     if lacking := unmet(found.needs, good):
         raise UsageError(f"the defect {defect} cannot be minted here: it needs {', '.join(lacking)}")
-    variant = variant or None
-    if variant is not None and variant not in found.variants:
+    if variant and variant not in found.variants:
         raise UsageError(f"unknown variant {variant!r} of {defect}: {_nearest(variant, found.variants)}")
-    for form in found.forms:
-        name = hashlib.sha256(f"{defect} {form.name} {good.claims.get('jti')}".encode()).hexdigest()[:16]
-        bench = Bench(good, keys, listening(name))
-        if variant in (None, form.name) and (twin := form.apply(bench)) is not None:
-            changes = [path_of(path, good.profile) for path in form.changes or found.changes]
-            if difference(good, twin) != frozenset(changes):
-                differing = sorted(difference(good, twin))
-                raise MintedWrongly(f"{defect} declares {sorted(changes)} and changes {differing}")
-            if not sayable(found.kind, twin, good):
-                continue
-            minted = _minted(twin, defect, form.name or None, ", ".join(changes))
-            return replace(minted, listening=name) if found.fetched else minted
-    chosen = defect if variant is None else f"{defect} ({variant})"
+    for form in [variant] if variant else found.forms:
+        name = hashlib.sha256(f"{defect} {form} {good.claims.get('jti')}".encode()).hexdigest()[:16]
+        twin = found.twin(replace(good, others=keys, listening=listening(name)), form)
+        if twin is not None:
+            return _minted(good, twin, found, form or None, name)
+    chosen = f"{defect} ({variant})" if variant else defect
     raise UsageError(f"the defect {chosen} makes no difference for the audience and issuer of this contract")
 
 
-def _minted(spec: TokenSpec, defect: str | None, variant: str | None, change: str) -> Minted:
+def _minted(
+    good: TokenSpec, spec: TokenSpec, defect: Defect | None = None, variant: str | None = None, name: str | None = None
+) -> Minted:
     known = spec.profile.opaque and "{" in spec.form
     token = opaque_token(spec) if known else mint(spec)
     told = {"active": True, "token_type": "Bearer", **spec.claims} if known else None
@@ -147,13 +147,14 @@ def _minted(spec: TokenSpec, defect: str | None, variant: str | None, change: st
     sha8 = hashlib.sha256(token.encode()).hexdigest()[:8]
     return Minted(
         token=token,
-        label=f"token-{defect or 'good'}#{sha8}",
-        defect=defect,
+        label=f"token-{defect.name if defect else 'good'}#{sha8}",
+        defect=defect.name if defect else None,
         variant=variant,
-        change=change,
+        change=", ".join(sorted(difference(good, spec))),
         header=header,
         claims=claims,
         sha8=sha8,
+        listening=name if defect and defect.fetched else None,
         told=told,
         answered=spec.introspection,
     )

@@ -1,40 +1,33 @@
 """What a defect is: a function from a valid spec to one that differs in exactly one property."""
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
-from typing import TypeAlias, assert_never
+from functools import partial
+from typing import Any, TypeAlias, TypedDict, TypeVar, Unpack
 
 from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder
-from mcp_auth_contract.tokens.spec import TokenProfile, TokenSpec
+from mcp_auth_contract.tokens.spec import TokenSpec, difference
 
 __all__ = [
     "ABSENT",
-    "INAPPLICABLE",
-    "Bench",
+    "ACCEPTED",
+    "DISPUTED",
+    "FORBIDDEN",
     "Break",
+    "Capability",
     "Defect",
+    "Defects",
     "Expectation",
-    "Kind",
-    "Need",
-    "Value",
-    "Variant",
+    "adding",
     "claim",
-    "one",
-    "path_of",
-    "sayable",
+    "form",
+    "header",
+    "own",
+    "saying",
     "unmet",
 ]
-
-
-class Kind(StrEnum):
-    """Where the fault of a token lies."""
-
-    CLAIM = "claim"
-    SIGNATURE = "signature"
-    HEADER = "header"
-    FORM = "form"
-    INTROSPECTION = "introspection"
 
 
 class Expectation(StrEnum):
@@ -50,8 +43,11 @@ class Expectation(StrEnum):
     DISPUTED = "disputed"
 
 
-class Need(StrEnum):
-    """What must hold of the contract for a defect to mean anything."""
+REFUSED, FORBIDDEN, ACCEPTED, DISPUTED = Expectation
+
+
+class Capability(StrEnum):
+    """What a contract must have for a defect to mean anything."""
 
     SUBJECT_REQUIRED = "subject-required"
     TENANT_REQUIRED = "tenant-required"
@@ -63,49 +59,43 @@ class Need(StrEnum):
     OPAQUE = "opaque"
 
 
+_HAS: Mapping[Capability, Callable[[TokenSpec], bool]] = {
+    Capability.SUBJECT_REQUIRED: lambda good: good.profile.subject_claim in good.profile.required,
+    Capability.TENANT_REQUIRED: lambda good: good.profile.tenant_claim in good.profile.required & good.claims.keys(),
+    Capability.SCOPES_GRANTED: lambda good: good.profile.scope_claim in good.claims,
+    Capability.RSA_KEY: lambda good: good.key.alg.is_rsa,
+    Capability.ES256: lambda good: Algorithm.ES256 in good.profile.algorithms,
+    Capability.PS256: lambda good: Algorithm.PS256 in good.profile.algorithms,
+    Capability.EDDSA: lambda good: Algorithm.EDDSA in good.profile.algorithms,
+    Capability.OPAQUE: lambda good: good.profile.opaque,
+}
+
+
+def unmet(needs: frozenset[Capability], good: TokenSpec) -> tuple[Capability, ...]:
+    """Return the needs that a valid spec and its profile do not meet, sorted."""
+    return tuple(need for need in sorted(needs) if not _HAS[need](good))
+
+
+Break: TypeAlias = Callable[[TokenSpec], TokenSpec | None]
+"""Makes the faulty spec of a valid one; None where it would not be wrong for this profile.
+
+A KeyError says that the valid one lacks the member that the fault is about.
+"""
+
+
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """What a defect works with: the valid spec, where to find other parties' keys, and the kit's listening post.
-
-    `listening` is a URL of this one token: whoever fetches it has followed what the token says.
-    """
-
-    good: TokenSpec
-    keys: KeyFinder
-    listening: str = "http://listening.mcp-auth-contract.test/heard/token"
-
-
-Break: TypeAlias = Callable[[Bench], TokenSpec | None]
-"""Makes the faulty spec; None where it would not differ, or not be wrong, for this profile."""
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One form of a defect. `changes` is given where it is not the defect's own."""
-
-    name: str
-    apply: Break
-    changes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Defect:
-    """One fault that a token can have.
+    """One fault that a token can have; `forms` are its variants by name, a single one under "".
 
-    `changes` are the decoded paths that the fault consists of, the first being the property itself: naming
-    another algorithm entails another signature. `{subject}`, `{tenant}`, `{scope}` and `{client}` stand for
-    the names of the profile's claims. A defect of a single form has one variant, named "". `fetched` says that the
-    token names a URL of the kit's, which a server must not fetch, `disturbs` that a server may treat other
-    tokens in another way for a while after it.
+    `fetched` says that the token names a URL of the kit's, which a server must not fetch, `disturbs` that a server may
+    treat other tokens in another way for a while after it.
     """
 
     name: str
     sentence: str
-    kind: Kind
-    changes: tuple[str, ...]
-    forms: tuple[Variant, ...]
+    forms: Mapping[str, Break]
     expectation: Expectation = Expectation.REFUSED
-    needs: frozenset[Need] = frozenset()
+    needs: frozenset[Capability] = frozenset()
     fetched: bool = False
     disturbs: bool = False
 
@@ -115,110 +105,187 @@ class Defect:
         return self.expectation is Expectation.ACCEPTED
 
     @property
+    def introspected(self) -> bool:
+        """Whether the fault lies in what the issuer answers about an opaque token."""
+        return Capability.OPAQUE in self.needs
+
+    @property
     def variants(self) -> tuple[str, ...]:
         """The names of its variants; empty for a defect of a single form."""
-        return tuple(dict.fromkeys(form.name for form in self.forms if form.name))
+        return tuple(name for name in self.forms if name)
 
     def variants_for(self, good: TokenSpec, keys: KeyFinder) -> tuple[str, ...]:
         """Return the variants that differ and are wrong for this profile; `("",)` for an apt single form."""
-        if unmet(self.needs, good):
-            return ()
-        bench = Bench(good, keys)
-        twins = ((form.name, form.apply(bench)) for form in self.forms)
-        return tuple(name for name, twin in twins if twin is not None and sayable(self.kind, twin, good))
+        given = replace(good, others=keys)
+        return () if unmet(self.needs, good) else tuple(name for name in self.forms if self.twin(given, name))
+
+    def twin(self, good: TokenSpec, form: str) -> TokenSpec | None:
+        """Return the faulty spec; None where it would not differ from the valid one, or not be wrong."""
+        make = self.forms[form]
+        try:
+            twin = make(good)
+        except KeyError:  # nothing can be wrong with a member that is not there
+            return None
+        apt = twin is not None and difference(good, twin) and (self.introspected or _sayable(twin, good))
+        return twin if apt else None
 
 
 _WITH_THE_ISSUER = ("iss", "exp", "nbf", "iat")
 
 
-def sayable(kind: Kind, spec: TokenSpec, good: TokenSpec) -> bool:
+def _sayable(twin: TokenSpec, good: TokenSpec) -> bool:
     """Whether an opaque token can have this fault: it has claims, as the issuer tells them, but no parts.
 
     Issuer and times are the issuer's to judge when it says that a token is active (RFC 7662 §2.2), and an audience
     that it does not tell is none of another server.
     """
-    if not good.profile.opaque or kind is Kind.INTROSPECTION:
+    if not good.profile.opaque or "{" not in twin.form:
         return True
-    if "{" not in spec.form:
-        return True
-    claims_only = replace(spec, claims=good.claims) == good
-    untouched = all(spec.claims.get(name) == good.claims.get(name) for name in _WITH_THE_ISSUER)
-    return claims_only and untouched and bool(spec.claims.get("aud"))
-
-
-def unmet(needs: frozenset[Need], good: TokenSpec) -> tuple[Need, ...]:
-    """Return the needs that a valid spec and its profile do not meet, sorted."""
-    return tuple(need for need in sorted(needs) if not _met(need, good))
-
-
-def _met(need: Need, good: TokenSpec) -> bool:
-    profile = good.profile
-    match need:
-        case Need.SUBJECT_REQUIRED:
-            return profile.subject_claim in profile.required
-        case Need.TENANT_REQUIRED:
-            tenant = profile.tenant_claim
-            return tenant is not None and tenant in profile.required and tenant in good.claims
-        case Need.SCOPES_GRANTED:
-            return profile.scope_claim in good.claims
-        case Need.RSA_KEY:
-            return good.key.alg.is_rsa
-        case Need.ES256:
-            return Algorithm.ES256 in profile.algorithms
-        case Need.PS256:
-            return Algorithm.PS256 in profile.algorithms
-        case Need.EDDSA:
-            return Algorithm.EDDSA in profile.algorithms
-        case Need.OPAQUE:
-            return profile.opaque
-        case _:
-            assert_never(need)
-
-
-def path_of(path: str, profile: TokenProfile) -> str:
-    """Return a declared path with the profile's claim names filled in."""
-    names: Mapping[str, str] = {
-        "{subject}": profile.subject_claim,
-        "{tenant}": profile.tenant_claim or "",
-        "{scope}": profile.scope_claim,
-        "{client}": profile.client_claim,
-    }
-    for placeholder, name in names.items():
-        path = path.replace(placeholder, name)
-    return path
+    claims_only = replace(twin, claims=good.claims) == good
+    untouched = all(twin.claims.get(name) == good.claims.get(name) for name in _WITH_THE_ISSUER)
+    return claims_only and untouched and bool(twin.claims.get("aud"))
 
 
 class _Marker(Enum):
     ABSENT = "absent"
-    INAPPLICABLE = "inapplicable"
 
 
 ABSENT = _Marker.ABSENT
-"""The value of a claim that is to be left out."""
-
-INAPPLICABLE = _Marker.INAPPLICABLE
-"""The value of a claim that would not differ, or not be wrong, for this profile."""
-
-Value: TypeAlias = Callable[[TokenSpec], object]
+"""The value of a member that is to be left out."""
 
 
-def claim(name: str, value: Value) -> Break:
-    """Return the break that gives one claim, named as in `changes`, another value."""
+class _Traits(TypedDict, total=False):
+    needs: AbstractSet[Capability]
+    fetched: bool
+    disturbs: bool
 
-    def apply(bench: Bench) -> TokenSpec | None:
-        good = bench.good
-        written = path_of(name, good.profile)
-        new = value(good)
-        if new is INAPPLICABLE or (new is ABSENT and written not in good.claims):
-            return None
-        if new is ABSENT:
-            return good.without_claim(written)
-        same = written in good.claims and type(good.claims[written]) is type(new) and good.claims[written] == new
-        return None if same else good.with_claim(written, new)
+
+_T = TypeVar("_T")
+_Single = TypeVar("_Single", bound=Break)
+_Each: TypeAlias = Callable[[TokenSpec, _T], TokenSpec | None]
+
+
+class Defects(list[Defect]):
+    """The defects of one subject, each registered where it is defined; `needs` are those of all of them.
+
+    The name of a function is that of its defect, the first line of its docstring the sentence for reports; below may
+    stand what the specification says.
+    """
+
+    def __init__(self, *needs: Capability) -> None:
+        super().__init__()
+        self._needs = frozenset(needs)
+
+    def single(self, expectation: Expectation = REFUSED, **traits: Unpack[_Traits]) -> Callable[[_Single], _Single]:
+        """Register a defect of a single form: the function that is decorated."""
+
+        def register(make: _Single) -> _Single:
+            self.add(*_told(make), {"": make}, expectation, **traits)
+            return make
+
+        return register
+
+    def each(
+        self, forms: Mapping[str, _T], expectation: Expectation = REFUSED, **traits: Unpack[_Traits]
+    ) -> Callable[[_Each[_T]], _Each[_T]]:
+        """Register a defect with variants: what the decorated function makes of each of the values."""
+
+        def bound(make: _Each[_T], value: _T) -> Break:
+            return lambda good: make(good, value)
+
+        def register(make: _Each[_T]) -> _Each[_T]:
+            made = {name: bound(make, value) for name, value in forms.items()}
+            self.add(*_told(make), made, expectation, **traits)
+            return make
+
+        return register
+
+    def table(
+        self,
+        put: Callable[[Any], Break],
+        name: str,
+        sentence: str,
+        values: Mapping[str, Any],
+        expectation: Expectation = REFUSED,
+        **traits: Unpack[_Traits],
+    ) -> None:
+        """Register a defect whose variants put each of the values in one place: a `claim`, a `header`."""
+        self.add(name, sentence, {form: put(value) for form, value in values.items()}, expectation, **traits)
+
+    def add(
+        self,
+        name: str,
+        sentence: str,
+        forms: Mapping[str, Break],
+        expectation: Expectation = REFUSED,
+        *,
+        needs: AbstractSet[Capability] = frozenset(),
+        fetched: bool = False,
+        disturbs: bool = False,
+    ) -> None:
+        """Register a defect by its forms."""
+        self.append(Defect(name, sentence, forms, expectation, self._needs | needs, fetched, disturbs))
+
+
+def _told(make: Callable[..., object]) -> tuple[str, str]:
+    return make.__name__, (make.__doc__ or "").partition("\n")[0]
+
+
+def claim(written: str, of: Callable[[TokenSpec], Any] = lambda good: good) -> Callable[[object], Break]:
+    """Return what gives one claim a value: a fixed one, or what a function makes of the valid spec, or of `of` it.
+
+    None, where a function returns it, says that there is no such value.
+    """
+
+    def put(good: TokenSpec, new: object) -> TokenSpec:
+        name = good.profile.claim_name(written)
+        return good.without_claim(name) if new is ABSENT else good.with_claim(name, new)
+
+    return partial(_break, put, of)
+
+
+def own(written: str) -> Callable[[TokenSpec], str]:
+    """Return what finds the right text of a claim; it raises KeyError where that is no text."""
+
+    def right(good: TokenSpec) -> str:
+        name = good.profile.claim_name(written)
+        value = good.claims.get(name)
+        if not isinstance(value, str):
+            raise KeyError(name)
+        return value
+
+    return right
+
+
+def header(name: str) -> Callable[[object], Break]:
+    """Return what gives one header member a value, as `claim` does; the signature is honest."""
+
+    def put(good: TokenSpec, new: object) -> TokenSpec:
+        return good.without_header(name) if new is ABSENT else good.with_header(**{name: new})
+
+    return partial(_break, put, lambda good: good)
+
+
+def _break(put: Callable[[TokenSpec, object], TokenSpec], of: Callable[[TokenSpec], Any], value: object) -> Break:
+    def apply(good: TokenSpec) -> TokenSpec | None:
+        if not callable(value):
+            return put(good, value)
+        made = value(of(good))
+        return None if made is None else put(good, made)
 
     return apply
 
 
-def one(apply: Break) -> tuple[Variant, ...]:
-    """Return the single form of a defect without variants."""
-    return (Variant("", apply),)
+def adding(claims: Mapping[str, object]) -> Break:
+    """Return what sets these claims."""
+    return lambda good: good.with_claims(**claims)
+
+
+def saying(members: Mapping[str, object]) -> Break:
+    """Return what sets these header members; the signature is honest."""
+    return lambda good: good.with_header(**members)
+
+
+def form(text: str) -> Break:
+    """Return what writes the token in another form; its parts stand there in braces."""
+    return lambda good: replace(good, form=text)

@@ -1,22 +1,47 @@
-"""Defects of header extensions: crit, b64, zip, and claims replicated as header parameters."""
+"""Defects of header extensions: crit, b64, zip, and claims replicated as header parameters.
+
+RFC 7515 §4.1.11: "If any of the listed extension Header Parameters are not understood and supported by the recipient,
+then the JWS is invalid."
+"""
 
 import zlib
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from mcp_auth_contract.tokens.defects import urls
-from mcp_auth_contract.tokens.defects.defect import Bench, Break, Defect, Expectation, Kind, Need, Variant, one
+from mcp_auth_contract.tokens.defects.defect import DISPUTED, Capability, Defects, header, saying
+from mcp_auth_contract.tokens.defects.subjects import SUBJECT_NOBODY
 from mcp_auth_contract.tokens.keys import b64url
 from mcp_auth_contract.tokens.mint import mint
-from mcp_auth_contract.tokens.spec import Absent, Spelling, Spellings, TokenSpec
+from mcp_auth_contract.tokens.spec import COMPACT, Spellings, TokenSpec, unsigned
 
-__all__ = ["EXTENSION_DEFECTS"]
+__all__ = ["DEFECTS"]
 
-_NOBODY = "mcp-auth-contract-nobody"
+DEFECTS = Defects()
+_crit = partial(DEFECTS.table, header("crit"))
 
 
-def _header(**members: object) -> Break:
-    return lambda bench: bench.good.with_header(**members)
+DEFECTS.table(
+    saying,
+    "critical_extension_named",
+    "The token marks as critical what the server cannot process: no extension, or a claim.",
+    {
+        "absent": {"crit": ["urn:example:absent"]},
+        "confirmation": {"crit": ["cnf"], "cnf": {"jkt": "x"}},
+        "signing_time": {"crit": ["sigT"], "sigT": "2020-01-01"},
+    },
+)
+_crit(
+    "critical_of_wrong_type",
+    "The token's list of critical extensions is no list.",
+    {"text": "exp", "null": None, "number": 1, "object": {}},
+)
+_crit(
+    "critical_list_pointless",
+    "The token's list of critical extensions is empty, or names what is no extension.",
+    {"empty": [], "algorithm": ["alg"], "expiry": ["exp"]},
+    DISPUTED,
+)
 
 
 def _in_the_clear(raw: bytes) -> str:
@@ -25,12 +50,20 @@ def _in_the_clear(raw: bytes) -> str:
     return text.replace(".", "\\u002e").replace(" ", "\\u0020")
 
 
-def _unencoded(form: str) -> Break:
-    def apply(bench: Bench) -> TokenSpec:
-        twin = bench.good.with_header(b64=False, crit=["b64"])
-        return replace(twin, spelled=Spellings(payload=Spelling("unencoded", _in_the_clear)), form=form)
+@DEFECTS.each({"in_the_middle": COMPACT, "detached": "{header}..{signature}"})
+def payload_unencoded(good: TokenSpec, form: str) -> TokenSpec:
+    """The payload is not base64url, and the header says so (RFC 7797 §7 forbids that for a JWT)."""
+    twin = good.with_header(b64=False, crit=["b64"])
+    return replace(twin, spelled=Spellings(payload=_in_the_clear), form=form)
 
-    return apply
+
+DEFECTS.table(
+    header("b64"),
+    "payload_called_unencoded",
+    "The header says that the payload is not base64url, without marking that as critical; it is.",
+    {"": False},
+    DISPUTED,
+)
 
 
 def _deflated(raw: bytes) -> str:
@@ -38,148 +71,65 @@ def _deflated(raw: bytes) -> str:
     return b64url(packer.compress(raw) + packer.flush())
 
 
-def _compressed(bench: Bench) -> TokenSpec:
-    twin = bench.good.with_header(zip="DEF")
-    return replace(twin, spelled=Spellings(payload=Spelling("deflated", _deflated)))
+@DEFECTS.single()
+def payload_compressed(good: TokenSpec) -> TokenSpec:
+    """The payload is compressed, which a JWS has no parameter for."""
+    return replace(good.with_header(zip="DEF"), spelled=Spellings(payload=_deflated))
 
 
-def _nested(name: str, inner: Callable[[TokenSpec], TokenSpec]) -> Break:
-    def apply(bench: Bench) -> TokenSpec:
-        token = mint(inner(bench.good))
-        twin = bench.good.with_header(cty="JWT")
-        return replace(twin, spelled=Spellings(payload=Spelling(name, lambda _: b64url(token.encode()))))
-
-    return apply
-
-
-def _repaired(name: str, wrong: object) -> Variant:
-    def apply(bench: Bench) -> TokenSpec:
-        right = bench.good.claims[name]
-        return bench.good.with_claim(name, wrong).with_header(**{name: right})
-
-    return Variant(f"{name}_in_header", apply, (f"claims.{name}", f"header.{name}"))
+DEFECTS.table(
+    header("zip"),
+    "payload_called_compressed",
+    "The header says that the payload is compressed; it is not.",
+    {"": "DEF"},
+    DISPUTED,
+)
 
 
-def _whose_header_wins(bench: Bench) -> TokenSpec:
-    good = bench.good
-    subject = good.profile.subject_claim
-    return good.with_claim(subject, _NOBODY).with_header(**{subject: good.claims[subject]})
+def _nested(good: TokenSpec, inner: TokenSpec) -> TokenSpec:
+    token = mint(inner).encode()
+    return replace(good.with_header(cty="JWT"), spelled=Spellings(payload=lambda _: b64url(token)))
 
 
-EXTENSION_DEFECTS = (
-    Defect(
-        name="critical_extension_named",
-        sentence="The token marks as critical what the server cannot process: no extension, or a claim.",
-        kind=Kind.HEADER,
-        changes=("header.crit",),
-        forms=(
-            Variant("absent", _header(crit=["urn:example:absent"])),
-            Variant("confirmation", _header(crit=["cnf"], cnf={"jkt": "x"}), ("header.cnf", "header.crit")),
-            Variant("signing_time", _header(crit=["sigT"], sigT="2020-01-01"), ("header.crit", "header.sigT")),
-        ),
-    ),
-    Defect(
-        name="critical_of_wrong_type",
-        sentence="The token's list of critical extensions is no list.",
-        kind=Kind.HEADER,
-        changes=("header.crit",),
-        forms=(
-            Variant("text", _header(crit="exp")),
-            Variant("null", _header(crit=None)),
-            Variant("number", _header(crit=1)),
-            Variant("object", _header(crit={})),
-        ),
-    ),
-    Defect(
-        name="critical_list_pointless",
-        sentence="The token's list of critical extensions is empty, or names what is no extension.",
-        kind=Kind.HEADER,
-        changes=("header.crit",),
-        forms=(
-            Variant("empty", _header(crit=[])),
-            Variant("algorithm", _header(crit=["alg"])),
-            Variant("expiry", _header(crit=["exp"])),
-        ),
-        expectation=Expectation.DISPUTED,
-    ),
-    Defect(
-        name="payload_unencoded",
-        sentence="The payload is not base64url, and the header says so (RFC 7797 §7 forbids that for a JWT).",
-        kind=Kind.HEADER,
-        changes=("header.b64", "header.crit", "serialization"),
-        forms=(
-            Variant("in_the_middle", _unencoded("{header}.{payload}.{signature}")),
-            Variant("detached", _unencoded("{header}..{signature}")),
-        ),
-    ),
-    Defect(
-        name="payload_called_unencoded",
-        sentence="The header says that the payload is not base64url, without marking that as critical; it is.",
-        kind=Kind.HEADER,
-        changes=("header.b64",),
-        forms=one(_header(b64=False)),
-        expectation=Expectation.DISPUTED,
-    ),
-    Defect(
-        name="payload_compressed",
-        sentence="The payload is compressed, which a JWS has no parameter for.",
-        kind=Kind.HEADER,
-        changes=("header.zip", "serialization"),
-        forms=one(_compressed),
-    ),
-    Defect(
-        name="payload_called_compressed",
-        sentence="The header says that the payload is compressed; it is not.",
-        kind=Kind.HEADER,
-        changes=("header.zip",),
-        forms=one(_header(zip="DEF")),
-        expectation=Expectation.DISPUTED,
-    ),
-    Defect(
-        name="nested_unsigned",
-        sentence="The issuer signed a token whose payload is another token, and that one is unsigned.",
-        kind=Kind.HEADER,
-        changes=("header.cty", "serialization"),
-        forms=one(_nested("unsigned", lambda good: replace(good.with_header(alg="none"), signature=Absent()))),
-    ),
-    Defect(
-        name="nested_signed",
-        sentence="The issuer signed a token whose payload is another honest token (RFC 7519 §5.2).",
-        kind=Kind.HEADER,
-        changes=("header.cty", "serialization"),
-        forms=one(_nested("signed", lambda good: good)),
-        expectation=Expectation.DISPUTED,
-    ),
-    Defect(
-        name="claim_repaired_in_header",
-        sentence="A claim is wrong, and the header repeats it with the value that would be right.",
-        kind=Kind.CLAIM,
-        changes=("claims.iss", "header.iss"),
-        forms=(
-            _repaired("iss", urls.FOREIGN),
-            _repaired("aud", f"{urls.FOREIGN}/mcp"),
-            _repaired("exp", 1_000_000_000),
-        ),
-    ),
-    Defect(
-        name="subject_of_header",
-        sentence="The claims speak for nobody whom the server knows, the header for a user of the server.",
-        kind=Kind.CLAIM,
-        changes=("claims.{subject}", "header.{subject}"),
-        forms=one(_whose_header_wins),
-        expectation=Expectation.DISPUTED,
-        needs=frozenset({Need.SUBJECT_REQUIRED}),
-    ),
-    Defect(
-        name="claim_contradicted_in_header",
-        sentence="The header repeats a claim with another value (RFC 7519 §5.3).",
-        kind=Kind.HEADER,
-        changes=("header.iss",),
-        forms=(
-            Variant("issuer", _header(iss=urls.FOREIGN)),
-            Variant("audience", _header(aud=f"{urls.FOREIGN}/mcp"), ("header.aud",)),
-            Variant("subject", _header(sub=_NOBODY), ("header.sub",)),
-        ),
-        expectation=Expectation.DISPUTED,
-    ),
+@DEFECTS.single()
+def nested_unsigned(good: TokenSpec) -> TokenSpec:
+    """The issuer signed a token whose payload is another token, and that one is unsigned."""
+    return _nested(good, replace(good.with_header(alg="none"), signature=unsigned))
+
+
+@DEFECTS.single(DISPUTED)
+def nested_signed(good: TokenSpec) -> TokenSpec:
+    """The issuer signed a token whose payload is another honest token (RFC 7519 §5.2)."""
+    return _nested(good, good)
+
+
+@DEFECTS.each(
+    {
+        "iss_in_header": ("iss", urls.FOREIGN),
+        "aud_in_header": ("aud", f"{urls.FOREIGN}/mcp"),
+        "exp_in_header": ("exp", 1_000_000_000),
+    }
+)
+def claim_repaired_in_header(good: TokenSpec, wrong: tuple[str, object]) -> TokenSpec:
+    """A claim is wrong, and the header repeats it with the value that would be right.
+
+    RFC 7519 §5.3: an application that receives both "SHOULD verify that their values are identical".
+    """
+    name, value = wrong
+    return good.with_claim(name, value).with_header(**{name: good.claims[name]})
+
+
+@DEFECTS.single(DISPUTED, needs={Capability.SUBJECT_REQUIRED})
+def subject_of_header(good: TokenSpec) -> TokenSpec:
+    """The claims speak for nobody whom the server knows, the header for a user of the server."""
+    name = good.profile.subject_claim
+    return good.with_claim(name, SUBJECT_NOBODY).with_header(**{name: good.claims[name]})
+
+
+DEFECTS.table(
+    saying,
+    "claim_contradicted_in_header",
+    "The header repeats a claim with another value (RFC 7519 §5.3).",
+    {"issuer": {"iss": urls.FOREIGN}, "audience": {"aud": f"{urls.FOREIGN}/mcp"}, "subject": {"sub": SUBJECT_NOBODY}},
+    DISPUTED,
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-__all__ = ["LOOKALIKES", "Lookalike", "accented", "full_width", "homoglyph", "other_case", "percent_encoded"]
+__all__ = ["LOOKALIKES", "Lookalike"]
 
 Lookalike: TypeAlias = Callable[[str], str | None]
 """Makes a text that resembles a given one; None where there is none."""
@@ -15,37 +15,16 @@ _FOLDED = str.maketrans("isk", "ıſK")
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
 
-def other_case(text: str) -> str | None:
-    """Swap upper and lower case."""
-    return _unlike(text, text.upper() if text != text.upper() else text.lower())
+def _unlike(make: Callable[[str], str]) -> Lookalike:
+    return lambda text: None if (made := make(text)) == text else made
 
 
-def homoglyph(text: str) -> str | None:
-    """Put Cyrillic letters in the place of Latin ones that look the same (UTS 39)."""
-    return _unlike(text, text.translate(_HOMOGLYPHS))
-
-
-def full_width(text: str) -> str | None:
-    """Write each ASCII character in its full width, which NFKC makes ASCII again."""
-    return _unlike(text, text.translate(_FULL_WIDTH))
-
-
-def accented(text: str) -> str | None:
+def _accented(text: str) -> str | None:
     """Put an acute accent on the first letter, which many database collations ignore."""
     where = next((index for index, letter in enumerate(text) if letter.isascii() and letter.isalpha()), None)
     if where is None:
         return None
     return unicodedata.normalize("NFC", f"{text[: where + 1]}\u0301{text[where + 1 :]}")
-
-
-def percent_encoded(text: str) -> str | None:
-    """Percent-encode the last character."""
-    return text[:-1] + "".join(f"%{octet:02X}" for octet in text[-1:].encode())
-
-
-def _folded(text: str) -> str | None:
-    """Put letters that upper() or lower() turns into ASCII in the place of the ASCII ones (CVE-2019-19844)."""
-    return _unlike(text, text.translate(_FOLDED))
 
 
 def _other_form(text: str) -> str | None:
@@ -54,30 +33,24 @@ def _other_form(text: str) -> str | None:
     return next((form for form in forms if form != text), None)
 
 
-def _zero_width(text: str) -> str:
-    middle = len(text) // 2
-    return f"{text[:middle]}\u200b{text[middle:]}"
-
-
-def _unlike(text: str, made: str) -> str | None:
-    return None if made == text else made
-
-
 LOOKALIKES: Mapping[str, Lookalike] = MappingProxyType(
     {
-        "other_case": other_case,
-        "folded_letter": _folded,
-        "accented": accented,
+        "other_case": _unlike(lambda text: text.upper() if text != text.upper() else text.lower()),
+        # Letters that upper() or lower() turns into ASCII (CVE-2019-19844).
+        "folded_letter": _unlike(lambda text: text.translate(_FOLDED)),
+        "accented": _accented,
         "other_unicode_form": _other_form,
-        "homoglyph": homoglyph,
-        "full_width": full_width,
+        # Cyrillic letters that look like Latin ones (UTS 39).
+        "homoglyph": _unlike(lambda text: text.translate(_HOMOGLYPHS)),
+        # NFKC makes it ASCII again.
+        "full_width": _unlike(lambda text: text.translate(_FULL_WIDTH)),
         "space_appended": lambda text: f"{text} ",
         "tab_appended": lambda text: f"{text}\t",
         "newline_appended": lambda text: f"{text}\n",
         "no_break_space_appended": lambda text: f"{text}\u00a0",
-        "zero_width_space": _zero_width,
+        "zero_width_space": lambda text: f"{text[: len(text) // 2]}\u200b{text[len(text) // 2 :]}",
         "nul_appended": lambda text: f"{text}\0",
-        "percent_encoded": percent_encoded,
+        "percent_encoded": lambda text: text[:-1] + "".join(f"%{octet:02X}" for octet in text[-1:].encode()),
     }
 )
 """What a case-insensitive, trimming, normalizing or decoding comparison takes for the text itself, by name."""

@@ -4,24 +4,18 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from mcp_auth_contract.tokens.defects.defect import Bench
-from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, b64url
-from mcp_auth_contract.tokens.spec import compact_json
+from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, unb64url
+from mcp_auth_contract.tokens.spec import TokenSpec, compact_json
 
-__all__ = ["GUESSES", "SECRETS", "Guess", "Secret", "key_set", "spki_der", "spki_pem"]
+__all__ = ["GUESSES", "SECRETS", "Guess", "Secret", "key_set", "spki_der"]
 
 Secret: TypeAlias = Callable[[SigningKey], bytes | None]
 """Makes octets of a public key; None for a key that has no such encoding."""
 
-Guess: TypeAlias = Callable[[Bench], str]
-
-
-def spki_pem(key: SigningKey) -> bytes:
-    """Return the public key as openssl prints it."""
-    return key.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+Guess: TypeAlias = Callable[[TokenSpec], str]
 
 
 def spki_der(key: SigningKey) -> bytes:
@@ -29,26 +23,15 @@ def spki_der(key: SigningKey) -> bytes:
     return key.private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
 
 
-def _pkcs1(encoding: Encoding, strip: bytes = b"") -> Secret:
-    def made(key: SigningKey) -> bytes | None:
-        if not isinstance(key.private, rsa.RSAPrivateKey):
-            return None
-        written = key.private.public_key().public_bytes(encoding, PublicFormat.PKCS1)
-        return written.rstrip(strip) if strip else written
-
-    return made
-
-
-def _modulus(key: SigningKey) -> bytes | None:
+def _pkcs1(key: SigningKey, encoding: Encoding) -> bytes | None:
     if not isinstance(key.private, rsa.RSAPrivateKey):
         return None
-    number = key.private.public_key().public_numbers().n
-    return number.to_bytes((number.bit_length() + 7) // 8, "big")
+    return key.private.public_key().public_bytes(encoding, PublicFormat.PKCS1)
 
 
-def _modulus_text(key: SigningKey) -> bytes | None:
-    modulus = _modulus(key)
-    return None if modulus is None else b64url(modulus).encode()
+def _pkcs1_without_newline(key: SigningKey) -> bytes | None:
+    written = _pkcs1(key, Encoding.PEM)
+    return written and written.rstrip(b"\n")
 
 
 def _point(key: SigningKey) -> bytes | None:
@@ -57,14 +40,13 @@ def _point(key: SigningKey) -> bytes | None:
     return key.private.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
-def _x(key: SigningKey) -> bytes | None:
-    match key.private:
-        case ec.EllipticCurvePrivateKey():
-            return key.private.public_key().public_numbers().x.to_bytes(32, "big")
-        case ed25519.Ed25519PrivateKey():
-            return key.private.public_key().public_bytes_raw()
-        case _:
-            return None
+def _member(name: str) -> Secret:
+    return lambda key: unb64url(text) if (text := key.public_jwk().get(name)) else None
+
+
+def _modulus_text(key: SigningKey) -> bytes | None:
+    text = key.public_jwk().get("n")
+    return text.encode() if text else None
 
 
 def _required_members(key: SigningKey) -> bytes:
@@ -74,19 +56,19 @@ def _required_members(key: SigningKey) -> bytes:
 
 SECRETS: Mapping[str, Secret] = MappingProxyType(
     {
-        "pem": spki_pem,
-        "pem_without_newline": lambda key: spki_pem(key).rstrip(b"\n"),
-        "pem_with_crlf": lambda key: spki_pem(key).replace(b"\n", b"\r\n"),
-        "pem_behind_newline": lambda key: b"\n" + spki_pem(key),
-        "pem_behind_space": lambda key: b" " + spki_pem(key),
-        "pkcs1_pem": _pkcs1(Encoding.PEM),
-        "pkcs1_pem_without_newline": _pkcs1(Encoding.PEM, b"\n"),
+        "pem": lambda key: key.public_pem(),
+        "pem_without_newline": lambda key: key.public_pem().rstrip(b"\n"),
+        "pem_with_crlf": lambda key: key.public_pem().replace(b"\n", b"\r\n"),
+        "pem_behind_newline": lambda key: b"\n" + key.public_pem(),
+        "pem_behind_space": lambda key: b" " + key.public_pem(),
+        "pkcs1_pem": lambda key: _pkcs1(key, Encoding.PEM),
+        "pkcs1_pem_without_newline": _pkcs1_without_newline,
         "der": spki_der,
-        "pkcs1_der": _pkcs1(Encoding.DER),
-        "modulus": _modulus,
+        "pkcs1_der": lambda key: _pkcs1(key, Encoding.DER),
+        "modulus": _member("n"),
         "modulus_text": _modulus_text,
         "point": _point,
-        "x": _x,
+        "x": _member("x"),
         "jwk": lambda key: compact_json(key.public_jwk()),
         "thumbprint_input": _required_members,
         "empty": lambda _: b"",
@@ -95,15 +77,17 @@ SECRETS: Mapping[str, Secret] = MappingProxyType(
 """The encodings of a public key, and no key at all."""
 
 
-def key_set(bench: Bench) -> bytes | None:
+def key_set(good: TokenSpec) -> bytes | None:
     """Return the JWKS of the issuer as it is served; None where the order of three or more keys is not known."""
-    good = bench.good
     others = good.profile.algorithms - {good.key.alg}
     if len(others) > 1:
         return None
-    published = [good.key, *(bench.keys(Role.ISSUER, alg) for alg in others)]
-    encryption = {**bench.keys(Role.ENCRYPTION, Algorithm.RS256).public_jwk(), "use": "enc", "alg": "RSA-OAEP-256"}
+    published = [good.key, *(good.key_of(Role.ISSUER, alg) for alg in others)]
+    encryption = {**good.key_of(Role.ENCRYPTION, Algorithm.RS256).public_jwk(), "use": "enc", "alg": "RSA-OAEP-256"}
     return compact_json({"keys": [*(key.public_jwk() for key in published), encryption]})
+
+
+_WORDS = ("secret", "password", "changeme", "jwt-secret", "your-256-bit-secret", "dev", "test")
 
 
 def _word(text: str) -> Guess:
@@ -112,17 +96,11 @@ def _word(text: str) -> Guess:
 
 GUESSES: Mapping[str, Guess] = MappingProxyType(
     {
-        "secret": _word("secret"),
-        "password": _word("password"),
-        "changeme": _word("changeme"),
-        "jwt_secret": _word("jwt-secret"),
-        "your_256_bit_secret": _word("your-256-bit-secret"),
-        "dev": _word("dev"),
-        "test": _word("test"),
-        "key_id": lambda bench: bench.good.key.kid,
-        "client": lambda bench: str(bench.good.claims.get(bench.good.profile.client_claim, "client")),
-        "issuer": lambda bench: bench.good.profile.issuer,
-        "audience": lambda bench: bench.good.profile.audience,
+        **{word.replace("-", "_"): _word(word) for word in _WORDS},
+        "key_id": lambda good: good.key.kid,
+        "client": lambda good: str(good.claims.get(good.profile.client_claim, "client")),
+        "issuer": lambda good: good.profile.issuer,
+        "audience": lambda good: good.profile.audience,
     }
 )
 """Secrets that need no search: what tutorials leave in place, and names that stand in the token itself."""

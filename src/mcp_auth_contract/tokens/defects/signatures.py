@@ -1,56 +1,78 @@
-"""Defects of the signature: what the token says is right, the proof that the issuer said it is not."""
+"""Defects of the signature: what the token says is right, the proof that the issuer said it is not.
 
+RFC 9068 §4: the server "MUST validate the signature of all incoming JWT access tokens according to [RFC7515]" and "MUST
+use the keys provided by the authorization server".
+"""
+
+from collections.abc import Callable
 from dataclasses import replace
 
-from mcp_auth_contract.tokens.defects.defect import (
-    Bench,
-    Break,
-    Defect,
-    Kind,
-    Need,
-    Variant,
-    claim,
-    one,
-)
+from mcp_auth_contract.tokens.defects.defect import Break, Capability, Defects, claim
 from mcp_auth_contract.tokens.keys import Algorithm, Role
-from mcp_auth_contract.tokens.spec import (
-    Absent,
-    Borrowed,
-    Edited,
-    SignatureEdit,
-    SignatureTreatment,
-    TokenSpec,
-    compact_json,
+from mcp_auth_contract.tokens.spec import Sign, TokenSpec, unsigned
+
+__all__ = ["DEFECTS", "signature_of"]
+
+DEFECTS = Defects()
+
+
+def signature_of(other: TokenSpec) -> Sign:
+    """Return what borrows the honest signature of another token by the same key."""
+    return lambda key, _message: key.sign(other.signing_input)
+
+
+def _edited(good: TokenSpec, edit: Callable[[bytes], bytes]) -> TokenSpec:
+    return replace(good, signature=lambda key, message: edit(key.sign(message)))
+
+
+@DEFECTS.single()
+def signature_bit_flipped(good: TokenSpec) -> TokenSpec:
+    """One bit in the middle of the signature is turned."""
+
+    def flipped(honest: bytes) -> bytes:
+        middle = len(honest) // 2
+        return honest[:middle] + bytes([honest[middle] ^ 0x10]) + honest[middle + 1 :]
+
+    return _edited(good, flipped)
+
+
+@DEFECTS.single()
+def signature_removed(good: TokenSpec) -> TokenSpec:
+    """The signature is empty: the token ends with its second dot."""
+    return replace(good, signature=unsigned)
+
+
+@DEFECTS.single()
+def signature_segment_missing(good: TokenSpec) -> TokenSpec:
+    """The token has two segments only, without a signature.
+
+    RFC 7515 §7.1: the compact serialization is of three segments, with two dots between them.
+    """
+    return replace(good, form="{header}.{payload}")
+
+
+@DEFECTS.each(
+    {
+        "one_byte": lambda honest: honest[:-1],
+        "eight_bytes": lambda honest: honest[:-8],
+        "half": lambda honest: honest[: len(honest) // 2],
+    }
 )
-
-__all__ = ["SIGNATURE_DEFECTS"]
-
-
-def _treated(treatment: SignatureTreatment) -> Break:
-    return lambda bench: replace(bench.good, signature=treatment)
+def signature_truncated(good: TokenSpec, edit: Callable[[bytes], bytes]) -> TokenSpec:
+    """The signature lacks its last bytes."""
+    return _edited(good, edit)
 
 
-def _edited(edit: SignatureEdit) -> Break:
-    return _treated(Edited(edit))
+@DEFECTS.each({"zeros": b"\x00", "ones": b"\xff"})
+def signature_zeroed(good: TokenSpec, octet: bytes) -> TokenSpec:
+    """The signature has the right length and a constant for its content."""
+    return _edited(good, lambda honest: octet * len(honest))
 
 
-def _of_other_token(bench: Bench) -> TokenSpec:
-    good = bench.good
-    other = compact_json({**good.claims, "jti": f"{good.claims.get('jti', '')}-other"})
-    return replace(good, signature=Borrowed(good.header_bytes, other))
-
-
-def _kept(change: Break) -> Break:
-    def apply(bench: Bench) -> TokenSpec | None:
-        changed = change(bench)
-        good = bench.good
-        return changed and replace(changed, signature=Borrowed(good.header_bytes, good.payload_bytes))
-
-    return apply
-
-
-def _longer_life(good: TokenSpec) -> int:
-    return int(good.now) + 365 * 86400
+@DEFECTS.single()
+def signature_of_other_token(good: TokenSpec) -> TokenSpec:
+    """The signature is that of another token by the same key."""
+    return replace(good, signature=signature_of(good.with_claim("jti", f"{good.claims.get('jti', '')}-other")))
 
 
 def _more_scope(good: TokenSpec) -> object:
@@ -58,123 +80,54 @@ def _more_scope(good: TokenSpec) -> object:
     return [*granted, "admin"] if isinstance(granted, list) else f"{granted or ''} admin".strip()
 
 
-def _other_type_name(bench: Bench) -> TokenSpec:
-    # The media type may be spelled with or without its prefix (RFC 7515 §4.1.9): only the signature can tell.
-    typ = bench.good.header.get("typ")
-    return bench.good.with_header(typ=f"application/{typ}" if typ else "JWT")
-
-
-def _sister_algorithm(bench: Bench) -> TokenSpec:
-    key = bench.good.key
-    sister = Algorithm.PS256 if key.alg is Algorithm.RS256 else Algorithm.RS256
-    return replace(bench.good, key=replace(key, alg=sister))
-
-
-def _by_stranger(bench: Bench) -> TokenSpec:
-    good = bench.good
-    return replace(good, key=bench.keys(Role.STRANGER, good.key.alg))
-
-
-def _by(role: Role) -> Break:
-    def apply(bench: Bench) -> TokenSpec:
-        key = bench.keys(role, bench.good.key.alg)
-        return replace(bench.good.with_header(kid=key.kid), key=key)
-
-    return apply
-
-
-SIGNATURE_DEFECTS = (
-    Defect(
-        name="signature_bit_flipped",
-        sentence="One bit in the middle of the signature is turned.",
-        kind=Kind.SIGNATURE,
-        changes=("signature",),
-        forms=one(_edited(SignatureEdit.FLIPPED)),
-    ),
-    Defect(
-        name="signature_removed",
-        sentence="The signature is empty: the token ends with its second dot.",
-        kind=Kind.SIGNATURE,
-        changes=("signature",),
-        forms=one(_treated(Absent())),
-    ),
-    Defect(
-        name="signature_segment_missing",
-        sentence="The token has two segments only, without a signature.",
-        kind=Kind.SIGNATURE,
-        changes=("serialization",),
-        forms=one(lambda bench: replace(bench.good, form="{header}.{payload}")),
-    ),
-    Defect(
-        name="signature_truncated",
-        sentence="The signature lacks its last bytes.",
-        kind=Kind.SIGNATURE,
-        changes=("signature",),
-        forms=(
-            Variant("one_byte", _edited(SignatureEdit.SHORT_BY_ONE)),
-            Variant("eight_bytes", _edited(SignatureEdit.SHORT_BY_EIGHT)),
-            Variant("half", _edited(SignatureEdit.HALF)),
-        ),
-    ),
-    Defect(
-        name="signature_zeroed",
-        sentence="The signature has the right length and a constant for its content.",
-        kind=Kind.SIGNATURE,
-        changes=("signature",),
-        forms=(Variant("zeros", _edited(SignatureEdit.ZEROS)), Variant("ones", _edited(SignatureEdit.ONES))),
-    ),
-    Defect(
-        name="signature_of_other_token",
-        sentence="The signature is that of another token by the same key.",
-        kind=Kind.SIGNATURE,
-        changes=("signature",),
-        forms=one(_of_other_token),
-    ),
-    Defect(
-        name="payload_swapped",
-        sentence="A claim was edited after signing and the signature kept.",
-        kind=Kind.SIGNATURE,
-        changes=("claims.{subject}", "signature"),
-        forms=(
-            Variant("subject", _kept(claim("{subject}", lambda _: "somebody-else"))),
-            Variant("expiry", _kept(claim("exp", _longer_life)), ("claims.exp", "signature")),
-            Variant("scope", _kept(claim("{scope}", _more_scope)), ("claims.{scope}", "signature")),
-        ),
-    ),
-    Defect(
-        name="header_swapped",
-        sentence="The header was rewritten after signing and the signature kept.",
-        kind=Kind.SIGNATURE,
-        changes=("header.typ", "signature"),
-        forms=one(_kept(_other_type_name)),
-    ),
-    Defect(
-        name="algorithm_mismatch",
-        sentence="The signature was made with another algorithm than the header says, by the same RSA key.",
-        kind=Kind.SIGNATURE,
-        changes=("signature",),
-        forms=one(_sister_algorithm),
-        needs=frozenset({Need.RSA_KEY}),
-    ),
-    Defect(
-        name="signed_by_stranger",
-        sentence="A stranger signed the token under the key id of the trusted key.",
-        kind=Kind.SIGNATURE,
-        changes=("signature",),
-        forms=one(_by_stranger),
-    ),
-    Defect(
-        name="signed_by_stranger_unknown_kid",
-        sentence="A stranger signed the token under a key id that nobody published.",
-        kind=Kind.SIGNATURE,
-        changes=("signature", "header.kid"),
-        forms=one(_by(Role.STRANGER)),
-    ),
-    Defect(
-        name="signed_by_second_issuer",
-        sentence="Another issuer's key signed a token that claims to be the trusted issuer's.",
-        kind=Kind.SIGNATURE,
-        changes=("signature", "header.kid"),
-        forms=one(_by(Role.SECOND)),
-    ),
+@DEFECTS.each(
+    {
+        "subject": claim("{subject}")("somebody-else"),
+        "expiry": claim("exp")(lambda good: int(good.now) + 365 * 86400),
+        "scope": claim("{scope}")(_more_scope),
+    }
 )
+def payload_swapped(good: TokenSpec, edit: Break) -> TokenSpec | None:
+    """A claim was edited after signing and the signature kept."""
+    edited = edit(good)
+    return edited and replace(edited, signature=signature_of(good))
+
+
+@DEFECTS.single()
+def header_swapped(good: TokenSpec) -> TokenSpec:
+    """The header was rewritten after signing and the signature kept.
+
+    RFC 7515 §4.1.9: a media type may stand there with or without its prefix, so only the signature can tell.
+    """
+    typ = good.header.get("typ")
+    return replace(good.with_header(typ=f"application/{typ}" if typ else "JWT"), signature=signature_of(good))
+
+
+@DEFECTS.single(needs={Capability.RSA_KEY})
+def algorithm_mismatch(good: TokenSpec) -> TokenSpec:
+    """The signature was made with another algorithm than the header says, by the same RSA key."""
+    sister = Algorithm.PS256 if good.key.alg is Algorithm.RS256 else Algorithm.RS256
+    return replace(good, key=replace(good.key, alg=sister))
+
+
+@DEFECTS.single()
+def signed_by_stranger(good: TokenSpec) -> TokenSpec:
+    """A stranger signed the token under the key id of the trusted key."""
+    return replace(good, key=good.key_of(Role.STRANGER))
+
+
+def _by(good: TokenSpec, role: Role) -> TokenSpec:
+    key = good.key_of(role)
+    return replace(good.with_header(kid=key.kid), key=key)
+
+
+@DEFECTS.single()
+def signed_by_stranger_unknown_kid(good: TokenSpec) -> TokenSpec:
+    """A stranger signed the token under a key id that nobody published."""
+    return _by(good, Role.STRANGER)
+
+
+@DEFECTS.single()
+def signed_by_second_issuer(good: TokenSpec) -> TokenSpec:
+    """Another issuer's key signed a token that claims to be the trusted issuer's."""
+    return _by(good, Role.SECOND)

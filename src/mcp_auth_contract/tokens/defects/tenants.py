@@ -1,111 +1,75 @@
-"""Defects of the tenant: tokens of nobody's tenant that a careless server takes for one of another."""
+"""Defects of the tenant: tokens of nobody's tenant that a careless server takes for one of another.
 
-from mcp_auth_contract.tokens.defects.defect import Defect, Expectation, Kind, Need, Variant, claim, one
+Tenants stand in no specification of OAuth: a contract says which claim names them, and that it is required.
+"""
+
+from functools import partial
+
+from mcp_auth_contract.tokens.defects.defect import DISPUTED, Capability, Defects, claim, own
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES
-from mcp_auth_contract.tokens.defects.values import carried, like, own, the_same, values
+from mcp_auth_contract.tokens.defects.subjects import OPERATORS, carried
 
-__all__ = ["TENANT_DEFECTS", "TENANT_NOBODY"]
+__all__ = ["DEFECTS"]
 
-TENANT_NOBODY = "mcp-auth-contract-no-tenant"
+DEFECTS = Defects(Capability.TENANT_REQUIRED)
+
+_NOBODY = "mcp-auth-contract-no-tenant"
 """A tenant that no server knows."""
 
-_TENANT = frozenset({Need.TENANT_REQUIRED})
+_tenant = partial(DEFECTS.table, claim("{tenant}", own("{tenant}")))
 
-TENANT_DEFECTS = (
-    Defect(
-        name="tenant_blank",
-        sentence="The token's tenant is white space or an empty value.",
-        kind=Kind.CLAIM,
-        changes=("claims.{tenant}",),
-        forms=values(
-            "{tenant}",
-            {"space": " ", "tab": "\t", "empty_list": [], "empty_object": {}, "zero": 0, "boolean": False},
-        ),
-        needs=_TENANT,
-    ),
-    Defect(
-        name="tenant_other_type",
-        sentence="The token's tenant is neither a string nor a list.",
-        kind=Kind.CLAIM,
-        changes=("claims.{tenant}",),
-        forms=(
-            *values("{tenant}", {"number": 1, "boolean": True}),
-            Variant("object", own("{tenant}", lambda right: {"id": right})),
-        ),
-        needs=_TENANT,
-    ),
-    Defect(
-        name="tenant_operator",
-        sentence="The token's tenant is an operator of a query language (CWE-943).",
-        kind=Kind.CLAIM,
-        changes=("claims.{tenant}",),
-        forms=(
-            *values("{tenant}", {"not_equal": {"$ne": ""}, "greater": {"$gt": ""}, "exists": {"$exists": True}}),
-            Variant("equal", own("{tenant}", lambda right: {"$eq": right})),
-        ),
-        needs=_TENANT,
-    ),
-    Defect(
-        name="tenant_list",
-        sentence="The token's tenant is a list.",
-        kind=Kind.CLAIM,
-        changes=("claims.{tenant}",),
-        forms=(
-            Variant("own_only", own("{tenant}", lambda right: [right])),
-            Variant("own_first", own("{tenant}", lambda right: [right, TENANT_NOBODY])),
-            Variant("own_last", own("{tenant}", lambda right: [TENANT_NOBODY, right])),
-        ),
-        expectation=Expectation.DISPUTED,
-        needs=_TENANT,
-    ),
-    Defect(
-        name="tenant_lookalike",
-        sentence="The token's tenant resembles another one without being it.",
-        kind=Kind.CLAIM,
-        changes=("claims.{tenant}",),
-        forms=like("{tenant}", LOOKALIKES),
-        expectation=Expectation.DISPUTED,
-        needs=_TENANT,
-    ),
-    Defect(
-        name="tenant_unknown",
-        sentence="The token's tenant is well formed and none the server has heard of.",
-        kind=Kind.CLAIM,
-        changes=("claims.{tenant}",),
-        forms=one(claim("{tenant}", lambda _: TENANT_NOBODY)),
-        expectation=Expectation.DISPUTED,
-        needs=_TENANT,
-    ),
-    Defect(
-        name="tenant_pattern",
-        sentence="The token's tenant is a pattern, a path or a list in one string.",
-        kind=Kind.CLAIM,
-        changes=("claims.{tenant}",),
-        forms=(
-            *values("{tenant}", {"percent": "%", "star": "*", "sql_condition": "' OR '1'='1", "regex": ".*"}),
-            Variant("percent_appended", own("{tenant}", lambda right: f"{right}%")),
-            Variant("underscore", own("{tenant}", lambda right: f"{right[:-1]}_" if right[-1:] != "_" else None)),
-            Variant("star_appended", own("{tenant}", lambda right: f"{right[:-1]}*")),
-            Variant("path", own("{tenant}", lambda right: f"{TENANT_NOBODY}/../{right}")),
-            Variant("comma_joined", own("{tenant}", lambda right: f"{TENANT_NOBODY},{right}")),
-            Variant("space_joined", own("{tenant}", lambda right: f"{TENANT_NOBODY} {right}")),
-        ),
-        expectation=Expectation.DISPUTED,
-        needs=_TENANT,
-    ),
-    Defect(
-        name="tenant_in_other_claim",
-        sentence="The token is of a tenant nobody knows, and names another one in a claim of a similar name.",
-        kind=Kind.CLAIM,
-        changes=("claims.{tenant}",),
-        forms=(
-            *(
-                carried(elsewhere, "{tenant}", TENANT_NOBODY, the_same)
-                for elsewhere in ("tenant", "tenant_id", "tid", "org_id", "org")
-            ),
-            carried("organization", "{tenant}", TENANT_NOBODY, lambda right: {"id": right}),
-        ),
-        expectation=Expectation.DISPUTED,
-        needs=_TENANT,
-    ),
+_tenant(
+    "tenant_blank",
+    "The token's tenant is white space or an empty value.",
+    {"space": " ", "tab": "\t", "empty_list": [], "empty_object": {}, "zero": 0, "boolean": False},
+)
+_tenant(
+    "tenant_other_type",
+    "The token's tenant is neither a string nor a list.",
+    {"number": 1, "boolean": True, "object": lambda right: {"id": right}},
+)
+_tenant(
+    "tenant_operator",
+    "The token's tenant is an operator of a query language (CWE-943).",
+    OPERATORS | {"not_equal": {"$ne": ""}, "equal": lambda right: {"$eq": right}},
+)
+_tenant(
+    "tenant_list",
+    "The token's tenant is a list.",
+    {
+        "own_only": lambda right: [right],
+        "own_first": lambda right: [right, _NOBODY],
+        "own_last": lambda right: [_NOBODY, right],
+    },
+    DISPUTED,
+)
+_tenant("tenant_lookalike", "The token's tenant resembles another one without being it.", LOOKALIKES, DISPUTED)
+_tenant(
+    "tenant_unknown", "The token's tenant is well formed and none the server has heard of.", {"": _NOBODY}, DISPUTED
+)
+_tenant(
+    "tenant_pattern",
+    "The token's tenant is a pattern, a path or a list in one string.",
+    {
+        "percent": "%",
+        "star": "*",
+        "sql_condition": "' OR '1'='1",
+        "regex": ".*",
+        "percent_appended": lambda right: f"{right}%",
+        "underscore": lambda right: f"{right[:-1]}_",
+        "star_appended": lambda right: f"{right[:-1]}*",
+        "path": lambda right: f"{_NOBODY}/../{right}",
+        "comma_joined": lambda right: f"{_NOBODY},{right}",
+        "space_joined": lambda right: f"{_NOBODY} {right}",
+    },
+    DISPUTED,
+)
+DEFECTS.add(
+    "tenant_in_other_claim",
+    "The token is of a tenant nobody knows, and names another one in a claim of a similar name.",
+    {
+        **{name: carried(name, "{tenant}", _NOBODY) for name in ("tenant", "tenant_id", "tid", "org_id", "org")},
+        "organization": carried("organization", "{tenant}", _NOBODY, lambda right: {"id": right}),
+    },
+    DISPUTED,
 )

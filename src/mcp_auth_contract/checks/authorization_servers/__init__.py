@@ -1,0 +1,1 @@
+"""What the listed authorization servers publish (RFC 8414, OpenID Connect Discovery)."""

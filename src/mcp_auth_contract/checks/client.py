@@ -1,0 +1,251 @@
+"""The one client of the probes: calls and lists of one principal, with any token in any presentation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from http import HTTPStatus
+from typing import Any, TypeAlias
+
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, Attempt, Reading, read
+from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.presentation import Presentation, bearer
+from mcp_auth_contract.contract import Operation
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.tokens import Minted
+from mcp_auth_contract.wire import (
+    ACCEPT,
+    LISTS,
+    Call,
+    Handshake,
+    Listing,
+    ListKind,
+    Message,
+    Request,
+    encode,
+    list_all,
+    notification,
+    operation_call,
+    read_headers,
+    request,
+)
+from mcp_auth_contract.wire.conversation import Received
+from mcp_auth_contract.wire.mcp import initialize
+from mcp_auth_contract.wire.messages import is_response_to
+from mcp_auth_contract.wire.session import handshake_of
+
+__all__ = ["LISTS", "OWN", "Credential", "ListKind", "PrincipalSession", "call_of", "presented", "read_bodiless"]
+
+
+class _Own(Enum):
+    TOKEN = "own"  # noqa: S105  the name of a choice, no token
+
+
+OWN = _Own.TOKEN
+"""The principal's own unbroken token, with the scopes of the session."""
+
+Credential: TypeAlias = _Own | Minted | Presentation | None
+"""What a request shows: the own token, another one, either presented in another way, or nothing."""
+
+
+def call_of(operation: Operation) -> Call:
+    """Return the JSON-RPC call of an operation."""
+    return operation_call(operation.kind, operation.name, operation.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalSession:
+    """What one principal sends in one revision, inside the live session where the revision has sessions.
+
+    `principal` is None for an anonymous look at a server. `scopes` are those of the own token, None for all that the
+    contract grants. `opened` is a session of its own in the place of the live one that all probes share.
+    """
+
+    context: Context
+    revision: Revision
+    principal: str | None
+    scopes: frozenset[str] | None = None
+    opened: Handshake | None = None
+
+    @property
+    def token(self) -> Minted:
+        """The own token."""
+        return self.context.minter.mint(self.principal or "", "good", scopes=self.scopes)
+
+    async def session(self) -> Handshake | None:
+        """Return the session that requests go into; None in the stateless era, and where there is none."""
+        return self.opened or await self.context.live(self.revision, self.principal)
+
+    async def message(
+        self, call: Call, *, identifier: int | None = None, capabilities: Mapping[str, Any] | None = None
+    ) -> Message:
+        """Write a call as the era demands; `capabilities` are said in the stateless era alone."""
+        live = await self.session()
+        return request(
+            live.revision if live else self.revision,
+            call,
+            next(self.context.conversation.ids) if identifier is None else identifier,
+            session=live.session if live else None,
+            capabilities=capabilities,
+        )
+
+    async def calling(self, operation: Operation, *, identifier: int | None = None) -> Message:
+        """Write the call of an operation; an anonymous look at a server knows no tool, and names a method instead."""
+        call = Call(operation.name, {}) if self.context.issued is None else call_of(operation)
+        return await self.message(call, identifier=identifier)
+
+    async def send(
+        self,
+        message: Message,
+        *,
+        token: Credential = OWN,
+        note: str = "",
+        fresh: bool = False,
+        timeout: float | None = None,  # noqa: ASYNC109  the time limit of the request, which ends in an answer
+        body: bytes | None = None,
+        reply: bool = True,
+    ) -> Received:
+        """POST a message, and keep what was really answered.
+
+        `body` takes the place of the message's own octets; `fresh` asks for a new connection; without `reply` no
+        response is waited for.
+        """
+        shown = self._shown(token)
+        replaced = {name.lower() for name, _ in shown.replaced}
+        kept = (pair for pair in message.headers if pair[0].lower() not in replaced)
+        sent = Request(
+            "POST",
+            shown.url(self.context.endpoint),
+            (*shown.headers, *shown.replaced, *kept),
+            encode(shown.body(message.value)) if body is None else body,
+            expects_id=message.id if reply else None,
+            fresh=fresh,
+            timeout=timeout,
+            note=note,
+        )
+        return await self.context.conversation.door.receive(sent)
+
+    async def say(
+        self,
+        call: Call,
+        *,
+        token: Credential = OWN,
+        note: str = "",
+        fresh: bool = False,
+        capabilities: Mapping[str, Any] | None = None,
+    ) -> Received:
+        """Send one request; a session that the server has forgotten is opened anew for it."""
+        message = await self.message(call, capabilities=capabilities)
+        received = await self.send(message, token=token, note=note, fresh=fresh)
+        live = await self.session()
+        if live is None or live.session is None or received.answer.status != HTTPStatus.NOT_FOUND:
+            return received
+        # The session was forgotten, or is bound to the token that opened it: neither says anything about the call.
+        again = await self.open(token=token, note=note)
+        if again.opened is None or not again.opened.open:
+            return received
+        message = await again.message(call, capabilities=capabilities)
+        received = await again.send(message, token=token, note=note, fresh=fresh)
+        await again.end(token=token)
+        return received
+
+    async def call(
+        self,
+        operation: Operation,
+        way: str = "",
+        *,
+        token: Credential = OWN,
+        note: str | None = None,
+        fresh: bool = False,
+        timeout: float | None = None,  # noqa: ASYNC109  the time limit of the request, which ends in an answer
+        identifier: int | None = None,
+    ) -> Attempt:
+        """Make one call of an operation; `way` says in a report what is special about it."""
+        message = await self.calling(operation, identifier=identifier)
+        noted = way if note is None else note
+        received = await self.send(message, token=token, note=noted, fresh=fresh, timeout=timeout)
+        return Attempt(way, "call", received.answer, read(received.answer))
+
+    async def attempt(
+        self,
+        message: Message,
+        way: str,
+        *,
+        token: Credential = OWN,
+        body: bytes | None = None,
+        reply: bool = True,
+    ) -> Attempt:
+        """Send a message that was written for the purpose; without `reply`, a response in a stream ends it, too."""
+        answer = (await self.send(message, token=token, note=way, body=body, reply=reply)).answer
+        if not reply and message.id is not None:
+            said = next((one for one in answer.messages if is_response_to(one, message.id)), None)
+            answer, reply = replace(answer, reply=said), said is not None
+        return Attempt(way, "call", answer, read(answer, expects_reply=reply))
+
+    async def shake_hands(self, *, token: Credential = OWN, note: str = "") -> Handshake:
+        """Shake hands with a token: `initialize`, and `notifications/initialized` if that is accepted."""
+        opening = initialize(self.revision, next(self.context.conversation.ids))
+        received = await self.send(opening, token=token, note=note)
+        handshake = handshake_of(received, self.revision)
+        if handshake.open:
+            done = notification(handshake.revision, Call("notifications/initialized", {}), session=handshake.session)
+            await self.send(done, token=token, note=note)
+        return handshake
+
+    async def open(self, *, token: Credential = OWN, note: str = "") -> "PrincipalSession":
+        """Shake hands with a token and return a view of the session that came of it; `opened` tells how it went."""
+        return replace(self, opened=await self.shake_hands(token=token, note=note))
+
+    async def end(self, *, token: Credential = OWN) -> None:
+        """End the session that `open` opened, where the server keeps one."""
+        if self.opened is not None and self.opened.session is not None:
+            await self.bodiless("DELETE", accept=ACCEPT, token=token, note="closing the session")
+
+    async def bodiless(
+        self,
+        verb: str,
+        *,
+        accept: str,
+        token: Credential = OWN,
+        headers: tuple[tuple[str, str], ...] = (),
+        note: str = "",
+    ) -> Received:
+        """Send a request without a body: GET for the event stream, DELETE, HEAD."""
+        live = await self.session()
+        own = read_headers(live.revision if live else self.revision, live.session if live else None, accept=accept)
+        shown = self._shown(token)
+        sent = Request(verb, shown.url(self.context.endpoint), (*shown.headers, *own, *headers), note=note)
+        return await self.context.conversation.door.receive(sent)
+
+    async def list(self, kind: ListKind, *, fresh: bool = False, note: str = "") -> Listing:
+        """Return a whole list, page by page."""
+        live = await self.session()
+        return await list_all(
+            self.context.conversation,
+            live.revision if live else self.revision,
+            kind,
+            self._shown(OWN).headers,
+            session=live.session if live else None,
+            fresh=fresh,
+            note=note,
+        )
+
+    def _shown(self, token: Credential) -> Presentation:
+        if isinstance(token, _Own):
+            if self.principal is None or self.context.issued is None:
+                return Presentation()
+            token = self.token
+        return presented(token)
+
+
+def read_bodiless(answer: Answer) -> Reading:
+    """Read the answer to a request without a body; to GET, a page for people at the same address is no answer."""
+    reading = read(answer, expects_reply=False)
+    page = answer.method == "GET" and isinstance(reading, Accepted) and not answer.stream
+    return Ambiguous(AmbiguityReason.UNREADABLE) if page else reading
+
+
+def presented(token: Minted | Presentation | None) -> Presentation:
+    """Return how a credential is presented: as usual, unless it says otherwise."""
+    if token is None:
+        return Presentation()
+    return token if isinstance(token, Presentation) else bearer(token.token)

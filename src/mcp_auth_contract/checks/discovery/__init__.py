@@ -1,0 +1,1 @@
+"""Protected-resource metadata and where it is found (RFC 9728)."""

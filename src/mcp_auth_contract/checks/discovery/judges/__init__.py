@@ -1,0 +1,1 @@
+"""What is wrong with protected-resource metadata (RFC 9728)."""

@@ -1,0 +1,1 @@
+"""Handles, tasks and request state in the hands of another principal or request."""

@@ -1,0 +1,1 @@
+"""Whose records come back when identities meet: names in requests, callers at once, token sequences."""

@@ -1,0 +1,1 @@
+"""Introspection over time (RFC 7662)."""

@@ -1,0 +1,1 @@
+"""Records of one principal in the hands of another."""

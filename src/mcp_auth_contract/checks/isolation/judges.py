@@ -1,0 +1,237 @@
+"""Who sees and changes whose records: a canary in no byte of another principal's answer, and its owner still served."""
+
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, Refusal, Refused, describe
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.isolation.observation import (
+    Asked,
+    AuditObserved,
+    Canary,
+    CursorObserved,
+    MissingObserved,
+    RecordObserved,
+    RepeatedWriteObserved,
+    WriteObserved,
+)
+from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
+
+
+@judge
+def record_hidden(observed: RecordObserved, facts: Facts) -> Verdict:
+    """Nobody but its readers receives a record, while its owner does, before and after (OAuth 2.1 §5.2)."""
+    expected = f"no byte of {observed.canary.record} for {observed.principal}"
+    others = tuple(observed.by(observed.principal))
+    for call in others:
+        if broken := leak(call, expected, observed.canary):
+            return broken
+    return _uncontrolled(observed) or unproved(*others) or Pass()
+
+
+@judge
+def owner_undisturbed(observed: RecordObserved, facts: Facts) -> Verdict:
+    """The owner gets the own record, whoever asked for it just before; a cache that forgets who gives another one.
+
+    Another principal's record beside the own one is a leak that the cases of that record report.
+    """
+    expected = f"{observed.canary.record} for its owner, whoever asked before"
+    own = tuple(observed.by(observed.owner))
+    seen = [call.shows(observed.canary) is not None for call in own]
+    for call, found in zip(own, seen, strict=True):
+        if not found and (broken := leak(call, expected, *observed.foreign)):
+            return broken
+    if not any(seen):
+        return _uncontrolled(observed) or Pass()
+    for call, found in zip(own, seen, strict=True):
+        if not found:
+            if doubt := unproved(call):
+                return doubt
+            order = "the first time" if call is own[0] else f"after {observed.principal} had asked"
+            return Fail(expected, f"{call.said} without it, {order}", Impact.AVAILABILITY)
+    return Pass()
+
+
+@judge
+def reader_served(observed: RecordObserved, facts: Facts) -> Verdict:
+    """A declared reader receives the record that its owner receives."""
+    if doubt := _uncontrolled(observed):
+        return doubt
+    for call in observed.by(observed.principal):
+        match call.reading:
+            case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
+                return Inconclusive(f"{call.principal}: {call.said}")
+        if call.shows(observed.canary) is None:
+            return Fail(f"{observed.canary.record} for its reader {observed.principal}", f"{call.said} without it")
+    return Pass()
+
+
+@judge
+def foreign_write_denied(observed: WriteObserved, facts: Facts) -> Verdict:
+    """Another principal's write leaves a record as it is, as its owner reads it (OAuth 2.1 §5.2)."""
+    expected = f"{observed.canary.record} unchanged by {observed.principal}, and not shown"
+    foreign = observed.foreign
+    if broken := leak(foreign, expected, observed.canary):
+        return broken
+    if doubt := _no_write_control(observed):
+        return doubt
+    if observed.after.result != observed.before.result:
+        if not observed.steady:
+            return _refused_at_least(foreign, "what the owner reads differs each time")
+        return Fail(expected, f"{foreign.said}, and the owner reads another value", Impact.PRIVILEGE_ESCALATION)
+    if doubt := unproved(foreign):
+        return doubt
+    return Pass() if observed.shown else _refused_at_least(foreign, "no read shows what a write changes")
+
+
+@judge
+def one_write_per_key(observed: RepeatedWriteObserved, facts: Facts) -> Verdict:
+    """A write repeated with its idempotency key has no second effect (draft-ietf-httpapi-idempotency-key-header)."""
+    if doubt := _no_write_control(observed):
+        return doubt
+    if observed.after.result != observed.before.result:
+        if not observed.steady:
+            return NotApplicable("what the owner reads differs each time")
+        said = "the owner reads another value after the second write with the same key"
+        return Fail("one effect for one idempotency key", said)
+    return Pass() if observed.shown else NotApplicable("no read shows what a write changes")
+
+
+@judge
+def key_bound(observed: RepeatedWriteObserved, facts: Facts) -> Verdict:
+    """An idempotency key in another principal's hands does not bring the answer to its owner's write."""
+    expected = f"nothing of {observed.canary.record} for {observed.principal} by the idempotency key of its owner"
+    if observed.unborrowed.shows(observed.canary) is not None:
+        return NotApplicable("the record is shown with any key; isolation-write-denied reports it")
+    if broken := leak(observed.borrowed, expected, observed.canary):
+        return broken
+    if doubt := _no_write_control(observed):
+        return doubt
+    if observed.own.shows(observed.canary) is None:
+        return NotApplicable("the answer to a write does not show the record")
+    return unproved(observed.borrowed) or Pass()
+
+
+@judge
+def cursor_bound(observed: CursorObserved, facts: Facts) -> Verdict:
+    """A page token of one principal brings no other one that principal's records (MCP 2026-07-28, state hijacking).
+
+    A token that only counts may lead on in the records of whoever uses it; that is no leak.
+    """
+    expected = f"no record of {observed.owner} by the page token of {observed.owner}"
+    first, use = observed.first, observed.use
+    if not first.accepted:
+        return Inconclusive(f"{observed.owner} got no list: {first.said}")
+    if use is None:
+        return NotApplicable(f"the list of {observed.owner} has no second page")
+    if broken := leak(use.other, expected, *observed.canaries):
+        return broken
+    if not use.second.accepted:
+        return Inconclusive(f"{observed.owner} got no second page: {use.second.said}")
+    if doubt := unproved(use.other):
+        return doubt
+    if not use.other.accepted:
+        return Pass()
+    if use.other.result != use.second.result:
+        return Pass(f"the page token of {observed.owner} leads {observed.principal} on, in other records")
+    if first.result == use.other_first.result:
+        return NotApplicable(f"{observed.owner} and {observed.principal} are shown the same list")
+    return Fail(expected, f"{use.other.said}, the page that {observed.owner} gets")
+
+
+@judge
+def foreign_like_missing(observed: MissingObserved, facts: Facts) -> Verdict:
+    """Better no difference between a foreign record and none, which tells who has what; a breakdown is a failure."""
+    foreign, missing = observed.foreign, observed.missing
+    if missing is None:
+        return NotApplicable("no argument of the call is known to name the record")
+    for call in (foreign, missing):
+        match call.reading:
+            case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
+                return Inconclusive(call.said)
+            case Ambiguous():
+                what = "does not exist" if call is missing else "belongs to another principal"
+                return Fail("a refusal, or an empty answer", f"{call.said} for a record that {what}")
+    if _form(foreign) == _form(missing):
+        return Pass()
+    return Pass(f"a foreign record ({foreign.said}) is told from one that does not exist ({missing.said})")
+
+
+@judge
+def reader_audited(observed: AuditObserved, facts: Facts) -> Verdict:
+    """The audit log names the reader of another principal's record; its form is the server's own affair."""
+    call = observed.call
+    if not call.accepted:
+        return Inconclusive(f"{observed.principal} was not served: {call.said}")
+    if observed.lines is None:
+        return Inconclusive("the audit log cannot be read")
+    if any(name in line for line in observed.lines for name in observed.names):
+        return Pass()
+    if observed.lines:
+        return Pass(f"the audit log gained a line that does not name {observed.principal} as the token does")
+    return Fail("a line in the audit log", "none")
+
+
+def _uncontrolled(observed: RecordObserved) -> Inconclusive | None:
+    """The owner has to see the record, before and after: else its absence elsewhere proves nothing."""
+    own = tuple(observed.by(observed.owner))
+    for call in own:
+        if call.shows(observed.canary) is None:
+            return Inconclusive(f"the owner {observed.owner} does not get {observed.canary.record}: {call.said}")
+    return None if own else Inconclusive("nothing was sent")
+
+
+def leak(call: Asked, expected: str, *canaries: Canary) -> Fail | None:
+    """A canary in the answers to a principal who is no reader."""
+    for canary in canaries:
+        if (where := call.shows(canary)) is not None:
+            return Fail(expected, f"{call.said}, {canary.record} in {where} for {call.principal}")
+    return None
+
+
+def unproved(*calls: Asked) -> Inconclusive | None:
+    """Answers that hold no canary for a reason that has nothing to do with whose record it is."""
+    for call in calls:
+        match call.reading:
+            case Ambiguous():
+                return Inconclusive(f"{call.principal}: {call.said}")
+            case Refused(how=Refusal.UNAUTHORIZED):
+                return Inconclusive(f"the token of {call.principal} is refused altogether: {call.said}")
+            case Refused() if any(_for_scope(answer) for answer in call.answers):
+                return Inconclusive(f"{call.principal} is refused for a scope, not for the record: {call.said}")
+            case Accepted() | Refused() if call.cut:
+                return Inconclusive(f"{call.principal}: the answer was longer than is read")
+    return None if calls else Inconclusive("nothing was sent")
+
+
+def _for_scope(answer: Answer) -> bool:
+    bearer = answer.challenges.bearer
+    return bearer is not None and bearer.get("error") == "insufficient_scope"
+
+
+def _no_write_control(observed: WriteObserved | RepeatedWriteObserved) -> Inconclusive | None:
+    """The owner's own writes and reads have to work."""
+    for does, each in (
+        ("write", observed.own),
+        ("read", observed.before),
+        ("read", observed.after),
+        ("write", observed.control),
+    ):
+        if not each.accepted:
+            return Inconclusive(f"the owner {observed.owner} cannot {does} {observed.canary.record}: {each.said}")
+    return None
+
+
+def _refused_at_least(foreign: Asked, why: str) -> Verdict:
+    """Where no read tells, only a refusal does."""
+    if doubt := unproved(foreign):
+        return doubt
+    if isinstance(foreign.reading, Refused):
+        return Pass()
+    return Inconclusive(f"{foreign.said}, and {why}")
+
+
+def _form(call: Asked) -> tuple[object, ...]:
+    """Return what an answer shows of its reason: status, reading, and the error without the words of the request."""
+    answer = call.answers[-1]
+    error = (answer.reply or {}).get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    return answer.status, call.reading, code, describe(answer), isinstance(call.reading, Accepted)

@@ -1,0 +1,118 @@
+"""Two principals on the way to one record: what each of them gets, one after the other."""
+
+from mcp_auth_contract.answers import Accepted, read
+from mcp_auth_contract.checks.client import PrincipalSession, call_of
+from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.isolation.observation import Asked, Canary, CursorObserved, PageTokenUse, RecordObserved
+from mcp_auth_contract.checks.probing import probe
+from mcp_auth_contract.checks.questions import AccessQuestion
+from mcp_auth_contract.contract import Contract, Operation, Record, Ways
+from mcp_auth_contract.contract.pointers import pointed_at
+from mcp_auth_contract.model import OperationKind
+from mcp_auth_contract.wire.conversation import Received
+
+__all__ = ["asked", "canary_of", "forbidden", "owner_and_other", "pointed", "record_of", "step"]
+
+_MOST_PAGES = 20
+
+
+def owner_and_other(question: AccessQuestion, context: Context) -> tuple[PrincipalSession, PrincipalSession]:
+    """Return the session of the owner, and that of the principal who asks with the question's scopes."""
+    other = PrincipalSession(context, question.revision, question.principal, question.scopes)
+    return PrincipalSession(context, question.revision, question.owner), other
+
+
+def step(name: str, caller: PrincipalSession, *received: Received) -> Asked:
+    """Return a step of a scene as it was answered, page by page."""
+    return Asked(name, caller.principal or "", tuple(one.answer for one in received))
+
+
+async def asked(caller: PrincipalSession, operation: Operation, name: str, *, until: Canary | None = None) -> Asked:
+    """Make a call; a list with declared page tokens is read to its end, or until a canary has been seen."""
+    note = f"isolation, {name}: {caller.principal}"
+    pages = [await caller.say(call_of(operation), note=note)]
+    cursor = next((one for one in caller.context.contract.cursors if one.tool == operation.name), None)
+    if cursor is None or operation.kind is not OperationKind.TOOL:
+        return step(name, caller, *pages)
+    seen: set[str] = set()
+    while len(pages) < _MOST_PAGES and isinstance(read(pages[-1].answer), Accepted):
+        token = pointed(pages[-1], cursor.result)
+        if token is None or token in seen:
+            break
+        if until is not None and step(name, caller, *pages).shows(until) is not None:
+            break
+        seen.add(token)
+        following = operation.calling({**operation.arguments, cursor.argument: token})
+        pages.append(await caller.say(call_of(following), note=note))
+    return step(name, caller, *pages)
+
+
+def pointed(received: Received, pointer: str) -> str | None:
+    """Return the text at a JSON Pointer (RFC 6901) into the result, as it was received; None where there is none."""
+    found = pointed_at((received.raw_reply or {}).get("result"), pointer)
+    return found if isinstance(found, str) and found else None
+
+
+def record_of(contract: Contract, name: str) -> Record:
+    """Return the record with a name."""
+    return next(record for record in contract.records if record.name == name)
+
+
+def canary_of(contract: Contract, name: str) -> Canary:
+    """Return the canary of the record with a name."""
+    return Canary(name, record_of(contract, name).canary)
+
+
+def forbidden(contract: Contract, principal: str) -> tuple[Canary, ...]:
+    """Return the canaries that a principal may never receive."""
+    return tuple(Canary(one.name, one.canary) for one in contract.records if not one.may_read(principal))
+
+
+@probe(
+    "What do the owner of a record and another principal get on the way to it?",
+    forms={
+        Ways.READS.value: "another principal, who is no reader, reads one record",
+        Ways.LISTS.value: "another principal, who is no reader, lists, searches or exports",
+        Ways.READERS.value: "a declared reader who is not the owner reads one record",
+    },
+)
+async def ask_record(question: AccessQuestion, context: Context) -> RecordObserved:
+    """Let the owner, another principal, the owner and the other one again take one way to a record.
+
+    In this order each of them asks before and after the other: a cache that forgets who asks shows itself whoever
+    filled it.
+    """
+    operation, contract = question.operation, context.contract
+    owner, other = owner_and_other(question, context)
+    canary = canary_of(contract, question.record)
+    calls = (
+        await asked(owner, operation, "control", until=canary),
+        await asked(other, operation, "foreign"),
+        await asked(owner, operation, "control again", until=canary),
+        await asked(other, operation, "foreign again"),
+    )
+    foreign = forbidden(contract, question.owner)
+    return RecordObserved(operation.name, question.owner, question.principal, canary, calls, foreign)
+
+
+@probe("Whom does a page token serve?", ways=Ways.CURSORS)
+async def ask_cursor(question: AccessQuestion, context: Context) -> CursorObserved:
+    """Let another principal use the page token that the owner was handed."""
+    operation, contract = question.operation, context.contract
+    owner, other = owner_and_other(question, context)
+    cursor = next(one for one in contract.cursors if one.tool == operation.name)
+
+    async def call(name: str, caller: PrincipalSession, called: Operation) -> Asked:
+        return step(name, caller, await caller.say(call_of(called), note=f"isolation, {name}: {caller.principal}"))
+
+    handing = await owner.say(call_of(operation), note=f"isolation, first page: {question.owner}")
+    token, use = pointed(handing, cursor.result), None
+    if token is not None:
+        following = operation.calling({**operation.arguments, cursor.argument: token})
+        use = PageTokenUse(
+            other_first=await call("other first", other, operation),
+            other=await call("other", other, following),
+            second=await call("second", owner, following),
+        )
+    first, canaries = step("first", owner, handing), forbidden(contract, question.principal)
+    return CursorObserved(operation.name, question.owner, question.principal, canaries, first, use)

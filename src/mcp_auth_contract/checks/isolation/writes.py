@@ -1,0 +1,157 @@
+"""Writes on another principal's record, ids that do not exist, and what the audit log says of readers."""
+
+import asyncio
+import secrets
+from dataclasses import replace
+from pathlib import Path
+
+from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.isolation.observation import (
+    AuditObserved,
+    MissingObserved,
+    RepeatedWriteObserved,
+    WriteObserved,
+)
+from mcp_auth_contract.checks.isolation.probe import asked, canary_of, owner_and_other, record_of
+from mcp_auth_contract.checks.probing import probe
+from mcp_auth_contract.checks.questions import AccessQuestion
+from mcp_auth_contract.contract import Contract, Operation, Record, Ways, operation_of
+from mcp_auth_contract.model import OperationKind
+
+_DIGITS = frozenset("0123456789")
+_ENOUGH = 8
+_AUDIT_POLLS = 10
+_AUDIT_PAUSE_S = 0.1
+
+
+@probe("Does another principal's write change a record?", ways=Ways.WRITES, writes=True, alone=True)
+async def ask_record_write(question: AccessQuestion, context: Context) -> WriteObserved:
+    """Let another principal write another value into a record, and its owner read it before and after.
+
+    The owner then writes the same value: where the owner's read shows that, it would have shown the other's. In the
+    end the owner writes what the contract says.
+    """
+    operation, contract = question.operation, context.contract
+    owner, other = owner_and_other(question, context)
+    record = record_of(contract, question.record)
+    reading, varied = _reading(contract, record), _varied(contract, record, operation)
+    return WriteObserved(
+        path=operation.name,
+        owner=question.owner,
+        principal=question.principal,
+        canary=canary_of(contract, question.record),
+        own=await asked(owner, operation, "own"),
+        before=await asked(owner, reading, "before"),
+        foreign=await asked(other, varied, "foreign"),
+        after=await asked(owner, reading, "after"),
+        again=await asked(owner, reading, "again"),
+        control=await asked(owner, varied, "control"),
+        changed=await asked(owner, reading, "changed"),
+        put_back=await asked(owner, operation, "put back") if varied != operation else None,
+    )
+
+
+@probe("Does a repeated write have an effect?", ways=Ways.KEYED, writes=True, alone=True)
+async def ask_repeated_write(question: AccessQuestion, context: Context) -> RepeatedWriteObserved:
+    """Let the owner write twice with one idempotency key, another principal with the same one in between.
+
+    A write that only sets a value shows nothing when it is repeated as it was. So the second one has another value,
+    where there is one: a server that keeps its word answers as before or refuses. A last write with a key of its own
+    shows that the value could have been changed.
+    """
+    operation, contract = question.operation, context.contract
+    owner, other = owner_and_other(question, context)
+    record = record_of(contract, question.record)
+    reading, varied = _reading(contract, record), _varied(contract, record, operation)
+    argument = next(tool.idempotency or "" for tool in contract.tools if tool.name == operation.name)
+
+    def keyed(called: Operation, key: str) -> Operation:
+        return called.calling({**called.arguments, argument: key})
+
+    first, last, others = (f"kit-{secrets.token_hex(8)}" for _ in range(3))
+    return RepeatedWriteObserved(
+        path=operation.name,
+        owner=question.owner,
+        principal=question.principal,
+        canary=canary_of(contract, question.record),
+        own=await asked(owner, keyed(operation, first), "own"),
+        before=await asked(owner, reading, "before"),
+        borrowed=await asked(other, keyed(operation, first), "borrowed"),
+        unborrowed=await asked(other, keyed(operation, others), "unborrowed"),
+        second=await asked(owner, keyed(varied, first), "second"),
+        after=await asked(owner, reading, "after"),
+        again=await asked(owner, reading, "again"),
+        control=await asked(owner, keyed(varied, last), "control"),
+        changed=await asked(owner, reading, "changed"),
+        put_back=await asked(owner, keyed(operation, f"{last}-back"), "put back"),
+    )
+
+
+@probe("Is a foreign record told from none?", ways=Ways.UNSHARED)
+async def ask_missing_record(question: AccessQuestion, context: Context) -> MissingObserved:
+    """Ask for another principal's record, and then for one that does not exist."""
+    operation = question.operation
+    _, other = owner_and_other(question, context)
+    absent = _absent(record_of(context.contract, question.record), operation)
+    foreign = await asked(other, operation, "foreign")
+    missing = None if absent is None else await asked(other, absent, "missing")
+    return MissingObserved(operation.name, question.principal, foreign, missing)
+
+
+@probe("What does the audit log say of a reader?", ways=Ways.READERS, alone=True)
+async def ask_audit(question: AccessQuestion, context: Context) -> AuditObserved:
+    """Let a reader read another principal's record, and look at the lines that the audit log gains."""
+    contract, (_, reader) = context.contract, owner_and_other(question, context)
+    file = contract.folder / (contract.audit.file if contract.audit is not None else "")
+    before = _lines(file)
+    call = await asked(reader, question.operation, "reader")
+    subject = contract.principals[question.principal].subject
+    new: tuple[str, ...] | None = None
+    for _ in range(_AUDIT_POLLS):
+        after = _lines(file)
+        new = None if after is None else after[len(before or ()) :]
+        if new and any(subject in line for line in new):
+            break
+        await asyncio.sleep(_AUDIT_PAUSE_S)
+    return AuditObserved(question.operation.name, question.principal, call, new, (subject,))
+
+
+def _lines(file: Path) -> tuple[str, ...] | None:
+    try:
+        return tuple(file.read_text("utf-8", "replace").splitlines())
+    except OSError:
+        return None
+
+
+def _reading(contract: Contract, record: Record) -> Operation:
+    """Return the call by which an owner sees the record, one that shows it alone where there is one."""
+    return operation_of(contract, next(iter((*record.reads, *record.lists))))
+
+
+def _varied(contract: Contract, record: Record, operation: Operation) -> Operation:
+    """Return the write with another number in it, one that does not name the record; the write itself where none is."""
+    known = [operation_of(contract, path) for path in record.reads]
+    naming = {str(value) for one in known for value in one.arguments.values()}
+    for name, value in operation.arguments.items():
+        if isinstance(value, int | float) and not isinstance(value, bool) and str(value) not in naming:
+            return operation.calling({**operation.arguments, name: value + 1})
+    return operation
+
+
+def _absent(record: Record, operation: Operation) -> Operation | None:
+    """Return the call with another id in the place of the record's; None where no argument is known to be the id."""
+    if operation.kind is OperationKind.RESOURCE:
+        head, slash, last = operation.name.rpartition("/")
+        return replace(operation, name=f"{head}{slash}{_another(last)}") if last else None
+    texts = {name: value for name, value in operation.arguments.items() if isinstance(value, str)}
+    named = [name for name, value in texts.items() if value in record.name] or list(texts)
+    if len(named) != 1:
+        return None
+    return operation.calling({**operation.arguments, named[0]: _another(texts[named[0]])})
+
+
+def _another(value: str) -> str:
+    """Return an identifier of the same form that nothing has: other digits, and more of them where there are few."""
+    changed = "".join(str(secrets.randbelow(10)) if one in _DIGITS else one for one in value)
+    few = sum(one in _DIGITS for one in value) < _ENOUGH
+    return f"{changed}{secrets.randbelow(9 * 10**8) + 10**8}" if few else changed

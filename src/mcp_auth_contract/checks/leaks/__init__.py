@@ -1,0 +1,1 @@
+"""Tokens and records where they do not belong, over a whole run."""

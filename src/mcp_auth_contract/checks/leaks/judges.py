@@ -1,0 +1,319 @@
+"""What holds in every exchange of a run: no secret comes back, and each refusal says what it has to.
+
+A fault of all refusals has a check of its own. Judged here are the exceptions, worse than most of their kind.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from mcp_auth_contract.answers import Accepted, Refused, read
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.leaks.observation import CredentialKind, Exchanged, ExchangesObserved, UpstreamObserved
+from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
+
+_Lacks = Callable[[Exchanged], bool]
+_MOST_EVIDENCE = 10
+_OPERATIONS = frozenset({"tools/call", "resources/read", "prompts/get", "tasks/get", "tasks/result", "tasks/cancel"})
+"""Calls, and the methods that bring what a call ended in."""
+
+
+_TRACES = (
+    ("a stack trace", re.compile(r"Traceback \(most recent call last\)")),
+    ("a stack trace", re.compile(r'File \\?"[^"\n]{1,200}\\?", line \d+')),
+    # `at name (file:line`, or `at file:line`; every repetition is bounded, for a server may write anything.
+    (
+        "a stack trace",
+        re.compile(
+            r"(?:^|\n|\\n)[^\S\n]*+at (?=[\w.$<>/ ][^:\n)])[\w.$<>/ ]{1,120}+\(?(?:[^():\n]{0,200}+:){1,5}\d",
+        ),
+    ),
+    ("a stack trace", re.compile(r"goroutine \d+ \[")),
+    ("a private key", re.compile(r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----")),
+)
+_INTERNALS = (
+    ("a path of the server's files", re.compile(r"/(?:home|usr|opt|srv|var|root|app)/[\w.-]++/[\w.-]")),
+    ("a path of the server's files", re.compile(r"\b[A-Z]:\\{1,2}(?:[\w .-]++\\{1,2})++[\w .-]*\.\w")),
+    ("a name from a library", re.compile(r"\b(?:jwt|jose|authlib|cryptography|jsonwebtoken)\.[\w.]{0,100}\wError\b")),
+)
+
+
+def _named(one: Exchanged) -> str:
+    """Say which request it was."""
+    what = f"{one.verb} {one.rpc}" if one.rpc else one.verb
+    return f"{one.answer.status} to {what} with {one.credential.value}"
+
+
+def _told(found: Sequence[Exchanged], say: Callable[[Exchanged], str] = _named) -> str:
+    """Say what was seen in few words, the most frequent first."""
+    kinds = Counter(map(say, found)).most_common()
+    more = f", and {len(kinds) - 3} more kinds of answers" if len(kinds) > 3 else ""
+    return "; ".join(f"{kind}, {count} times" if count > 1 else kind for kind, count in kinds[:3]) + more
+
+
+def _fail(expected: str, observed: str, found: Iterable[Exchanged]) -> Fail:
+    ids = tuple(one.answer.exchange for one in found)
+    return Fail(expected, observed, evidence=ids[:_MOST_EVIDENCE])
+
+
+def _silence(observed: ExchangesObserved) -> Verdict:
+    """Decide where nothing was found: it proves something only about a server that has served a caller."""
+    served = any(
+        one.credential is CredentialKind.GOOD and isinstance(_reading(one), Accepted) for one in _calls(observed)
+    )
+    return Pass() if served else Inconclusive("no call with a good token was accepted in this run")
+
+
+def _calls(observed: ExchangesObserved) -> Iterable[Exchanged]:
+    return (one for one in observed.exchanges if one.at_endpoint)
+
+
+def _reading(one: Exchanged) -> object:
+    return read(one.answer, expects_reply=False)
+
+
+@judge
+def no_token_in_answers(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """No token comes back, whole or in part, in headers, bodies, events or redirects (OAuth 2.1 §7.1.1)."""
+    found = [one for one in observed.exchanges if one.leaked]
+    if not found:
+        return _silence(observed)
+    said = _told(found, lambda one: f"{_kind(one.leaked[0])} in {_named(one)}")
+    return _fail("answers without any token", said, found)
+
+
+def _kind(label: str) -> str:
+    """The label of a token without its number."""
+    return label.rsplit("#", 1)[0]
+
+
+@judge
+def no_token_written(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """Neither the server's output nor its log files hold a token."""
+    if not observed.written:
+        return NotApplicable("the kit cannot read what the server writes: start it with target.start or target.app")
+    found = [one for one in observed.written if one.labels]
+    if found:
+        said = (f"{len(one.labels)} in {one.place}, {_kind(one.labels[0])} for one" for one in found)
+        return Fail("no token in what the server writes", "; ".join(said))
+    missing = [one.place for one in observed.written if not one.readable]
+    if missing:
+        return Inconclusive(f"{', '.join(missing)} cannot be read")
+    return _silence(observed)
+
+
+@judge
+def no_token_passed_on(observed: UpstreamObserved, facts: Facts) -> Verdict:
+    """The token that the server received does not go to the service behind it (MCP, token passthrough)."""
+    found = [one for one in observed.passed if one.tokens]
+    if found:
+        place, label = found[0].tokens[0]
+        said = f"{found[0].request} with {_kind(label)} in its {place}"
+        return Fail("requests to the upstream without the caller's token", said)
+    if not observed.calls:
+        return NotApplicable("the contract names no tool that calls an upstream (tools.upstream) and may be called")
+    if not observed.passed:
+        return NotApplicable("no tool called the upstream: is the server told to use ${upstream.url}?")
+    if not any(isinstance(attempt.reading, Accepted) for attempt in observed.calls):
+        return Inconclusive("no call of a tool that uses the upstream was accepted")
+    return Pass()
+
+
+@judge
+def no_canary_in_refusals(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """A refusal holds nothing of a record (MCP token handling: validated before processing).
+
+    Who may read a record may be told about it in an error of another kind than 401 and 403.
+    """
+
+    def gives(one: Exchanged) -> bool:
+        if not isinstance(_reading(one), Refused):
+            return one.answer.status is not None and one.answer.status >= 500 and _unread(one)
+        return one.answer.status in (401, 403) or _unread(one)
+
+    found = [one for one in observed.exchanges if one.secrets and gives(one)]
+    if found:
+        return _fail("refusals without anything of a record", _told(found, _with_record), found)
+    return _silence(observed)
+
+
+def _unread(one: Exchanged) -> bool:
+    """Whether the answer holds a record that its sender may not read."""
+    holds = one.credential is CredentialKind.GOOD
+    return any(not holds or one.sender not in secret.readers for secret in one.secrets)
+
+
+def _with_record(one: Exchanged) -> str:
+    return f'"{one.secrets[0].record}" in {_named(one)}'
+
+
+@judge
+def no_foreign_canary(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """Lists, descriptions and documents hold nothing of a record that the caller may not read.
+
+    Calls of operations are the business of other checks, and so is a bad token that is taken for a good one.
+    """
+
+    def gives(one: Exchanged) -> bool:
+        operation = one.rpc.lower() in _OPERATIONS or (one.verb == "POST" and not one.rpc)
+        unknown = one.sender is None and one.credential is not CredentialKind.NONE
+        foreign = any(one.sender not in secret.readers for secret in one.secrets)
+        return not operation and not unknown and foreign and isinstance(_reading(one), Accepted)
+
+    found = [one for one in observed.exchanges if one.secrets and gives(one)]
+    if found:
+        return _fail("records in the answers to their readers alone", _told(found, _with_record), found)
+    return _silence(observed)
+
+
+@judge
+def no_trace_in_errors(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """An error does not show the program behind it (CWE-209)."""
+    errors = [one for one in observed.exchanges if (one.answer.status or 0) >= 400]
+    for kinds, fatal in ((_TRACES, True), (_INTERNALS, False)):
+        for what, pattern in kinds:
+            found = [one for one in errors if pattern.search(one.answer.text)]
+            if found and fatal:
+                return _fail("errors without the program behind them", f"{what} in {_told(found)}", found)
+            if found:
+                return Pass(f"{what} stands in {_told(found)}")
+    return Pass() if errors else Inconclusive("no error was answered in this run")
+
+
+@judge
+def no_public_cache(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """No shared cache is allowed to keep the answer to a request with a token (RFC 9111 §3.5)."""
+
+    def public(one: Exchanged) -> bool:
+        lines = ",".join(one.answer.header_lines("cache-control")).lower()
+        words = {word.strip().partition("=")[0] for word in lines.split(",")}
+        return bool(words & {"public", "s-maxage"}) and not words & {"no-store", "private"}
+
+    answered = [
+        one
+        for one in _calls(observed)
+        if one.credential in (CredentialKind.GOOD, CredentialKind.WEAK)
+        and one.rpc not in facts.public
+        and isinstance(_reading(one), Accepted)
+    ]
+    found = [one for one in answered if public(one)]
+    if found:
+        lines = ", ".join(found[0].answer.header_lines("cache-control"))
+        return _fail("answers that no shared cache may keep", f"Cache-Control: {lines} in {_told(found)}", found)
+    return Pass() if answered else Inconclusive("no call with a good token was accepted in this run")
+
+
+def _exceptions(answers: Sequence[Exchanged], lacks: _Lacks, judged: int) -> tuple[list[Exchanged], bool]:
+    """Return the answers that lack something which most of their kind have, and whether most of all kinds lack it.
+
+    Answers to requests without a token are one kind, those to requests with one another. What most of a kind lack is
+    left to another check, which looks at answers of status `judged` alone.
+    """
+    found = [one for one in answers if one.answer.status != judged and lacks(one)]
+    usual = not found
+    for without in (True, False):
+        kind = [
+            one for one in answers if one.answer.status == judged and (one.credential is CredentialKind.NONE) is without
+        ]
+        lacking = [one for one in kind if lacks(one)]
+        if kind and 2 * len(lacking) <= len(kind):
+            found += lacking
+            usual = False
+    return found, usual
+
+
+def _everywhere(
+    answers: Sequence[Exchanged], lacks: _Lacks, expected: str, reported_by: str, judged: int = 401
+) -> Verdict:
+    if not answers:
+        return NotApplicable("nothing was refused in this way")
+    found, usual = _exceptions(answers, lacks, judged)
+    if usual and any(map(lacks, answers)):
+        return Inconclusive(f"most refusals are wrong in this; {reported_by} reports it")
+    return _fail(expected, _told(found), found) if found else Pass()
+
+
+@judge
+def every_refusal_challenged(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """Each 401 of the endpoint has a challenge that can be read (RFC 9110 §15.5.2; OAuth 2.1 §5.3.1)."""
+
+    def lacks(one: Exchanged) -> bool:
+        return not {scheme.lower() for scheme in one.answer.challenges.schemes} & {"bearer", "dpop"}
+
+    return _everywhere(
+        [one for one in _calls(observed) if one.answer.status == 401],
+        lacks,
+        "a Bearer challenge in every 401",
+        "challenge-www-authenticate or challenge-bearer-scheme",
+    )
+
+
+@judge
+def every_challenge_points(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """Each challenge of the endpoint leads to the same metadata document (RFC 9728 §5.1)."""
+    answers = [one for one in _calls(observed) if one.answer.status == 401 and not one.origin]
+    having = [one for one in answers if one.answer.challenges.bearer is not None]
+    pointers = Counter(pointer for one in having if (pointer := one.answer.challenges.get("resource_metadata")))
+    if not having or not pointers:
+        return NotApplicable("no challenge of this run has resource_metadata")
+    usual = pointers.most_common(1)[0][0]
+    return _everywhere(
+        having,
+        lambda one: one.answer.challenges.get("resource_metadata") != usual,
+        f"resource_metadata={usual} in every challenge",
+        "challenge-metadata-pointer-on-bad-token",
+    )
+
+
+@judge
+def every_denial_explained(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """Each 403 to a caller with a good token says why: an error in its challenge, or in its body (RFC 6750 §3.1)."""
+    denied = [
+        one
+        for one in _calls(observed)
+        if one.answer.status == 403 and one.credential in (CredentialKind.GOOD, CredentialKind.WEAK) and not one.origin
+    ]
+
+    def lacks(one: Exchanged) -> bool:
+        challenged = any(each.is_bearer and each.get("error") for each in one.answer.challenges.challenges)
+        return not challenged and '"error"' not in one.answer.text
+
+    return _everywhere(denied, lacks, "an error that says why in every 403", "scope-challenge-error", judged=403)
+
+
+@judge
+def no_session_ids_in_refusals(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """No 401 or 403 hands out a session id (MCP security best practices, session hijacking)."""
+    return _everywhere(
+        [one for one in _calls(observed) if one.answer.status in (401, 403)],
+        lambda one: one.session,
+        "refusals without a session id",
+        "challenge-no-session-id",
+    )
+
+
+@judge
+def no_results_in_refusals(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """No 401 or 403 carries a JSON-RPC result (MCP token handling: validated before processing)."""
+    return _everywhere(
+        [one for one in _calls(observed) if one.answer.status in (401, 403) and one.rpc],
+        lambda one: any("result" in message for message in one.answer.messages),
+        "refusals without a result",
+        "challenge-no-data",
+    )
+
+
+@judge
+def no_server_errors(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """No request without a token, with a forged one or with too few scopes ends in a 5xx (RFC 9110 §15.6).
+
+    Tokens with a fault of another kind have checks of their own. 503 is left out: a server that cannot reach its issuer
+    says so with it.
+    """
+    plain = (CredentialKind.NONE, CredentialKind.FORGED, CredentialKind.WEAK)
+    asked = [one for one in _calls(observed) if one.credential in plain and one.answer.status is not None]
+    found = [one for one in asked if (one.answer.status or 0) >= 500 and one.answer.status != 503]
+    if found:
+        return _fail("answers below 500 to every request without a good token", _told(found), found)
+    return Pass() if asked else Inconclusive("no request of this run was without a good token")

@@ -1,0 +1,93 @@
+"""What a whole run brings home: every exchange with the server, what it wrote, and what reached its upstream."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mcp_auth_contract.answers import Answer, Attempt
+from mcp_auth_contract.checks.observing import Observation
+
+
+class CredentialKind(StrEnum):
+    """What a request carried in its Authorization header."""
+
+    NONE = "no token"
+    GOOD = "a good token"
+    WEAK = "a good token with other scopes"
+    FORGED = "a forged token"
+    OTHER = "another token"
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A record whose canary came back, and the principals who may read it."""
+
+    record: str
+    readers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """One exchange of the run, as far as it matters who asked and what came back.
+
+    `verb` is the HTTP method, `rpc` the JSON-RPC method of a single message, empty for any other body. `at_endpoint`
+    says that the URL's path is the endpoint's. `sender` is the principal whose token it was, good or not. `origin` says
+    that the request named an Origin or another host, `session` that the answer has a session id which the request had
+    not. `leaked` are labels of tokens in the answer, `secrets` the records whose canaries are in it.
+    """
+
+    answer: Answer
+    verb: str
+    rpc: str = ""
+    at_endpoint: bool = True
+    credential: CredentialKind = CredentialKind.NONE
+    sender: str | None = None
+    origin: bool = False
+    session: bool = False
+    leaked: tuple[str, ...] = ()
+    secrets: tuple[Secret, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the server wrote in one place during the run: labels of tokens in it. `readable` is False without a file."""
+
+    place: str
+    labels: tuple[str, ...] = ()
+    readable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangesObserved(Observation):
+    """All exchanges with the server's origin in order, and its output and log files.
+
+    `written` is empty where the kit can read neither.
+    """
+
+    exchanges: tuple[Exchanged, ...]
+    written: tuple[Written, ...] = ()
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        # A whole run is no evidence; the verdict names the exchanges that decided.
+        return iter(())
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A request that reached the upstream: `METHOD /path`, and by place the labels of the kit's tokens in it."""
+
+    request: str
+    tokens: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamObserved(Observation):
+    """The calls of tools that use the upstream, and every request that it received during the run."""
+
+    calls: tuple[Attempt, ...]
+    passed: tuple[Passed, ...] = ()
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        return (attempt.answer for attempt in self.calls)

@@ -1,0 +1,1 @@
+"""Scopes: what is asked for, what suffices, and ways past them."""

@@ -1,0 +1,1 @@
+"""Sessions: whom they serve, their ids and their end."""

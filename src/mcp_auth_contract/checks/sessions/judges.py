@@ -1,0 +1,228 @@
+"""Does a session lend its owner's rights, and are its id and its end as they should be?"""
+
+import re
+from collections.abc import Sequence
+
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refusal, Refused, describe
+from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.sessions.observation import (
+    SessionEndObserved,
+    SessionIdsObserved,
+    SessionObserved,
+    SessionStep,
+)
+from mcp_auth_contract.checks.tokens.judges import milder
+from mcp_auth_contract.checks.unpredictable import predictable
+from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
+
+_VISIBLE = re.compile(r"[\x21-\x7e]+")
+
+
+def _seen(step: SessionStep) -> str:
+    return f"{describe(step.attempt.answer)} to {step.attempt.way}"
+
+
+def _played(observed: SessionObserved, facts: Facts) -> SessionObserved | Verdict:
+    """Nothing to see, nothing sent, no answer, or an owner who is not served: none of it proves anything."""
+    if observed.absent is not None:
+        return NotApplicable(observed.absent)
+    if not observed.steps:
+        return Inconclusive("nothing was sent")
+    for step in observed.steps:
+        if proves_nothing(step.attempt.answer):
+            return Inconclusive(_seen(step))
+        if step.name == "owner" and not step.accepted:
+            return Inconclusive(f"the owner is not served in the session: {_seen(step)}")
+    return observed
+
+
+def _leaked(step: SessionStep, facts: Facts) -> bool:
+    text = step.attempt.answer.text
+    return any(canary in text for canary in facts.canaries)
+
+
+@judge
+def session_guarded(observed: SessionObserved, facts: Facts) -> Verdict:
+    """A session opens for its owner's tokens alone, and lends its owner's name to nobody (MCP session hijacking).
+
+    Who has no valid token is refused. Who has another user's may be served, as that user; the owner's records reach
+    nobody else, on no stream. And the owner's session lives on.
+    """
+    for name, report in (("apart", "the isolation checks report it"), ("allowed", "scope-missing-denied reports it")):
+        for step in observed.named(name):
+            if _leaked(step, facts):
+                return Inconclusive(f"{_seen(step)}, the owner's record in it; {report}")
+    for step in observed.steps:
+        if step.name == "stranger" and step.accepted and step.attempt.answer.method != "DELETE":
+            opened = " with an open event stream" if step.attempt.answer.stream else ""
+            return Fail("401", f"{_seen(step)}{opened}")
+        if step.name in ("stranger", "intruder", "own") and _leaked(step, facts):
+            return Fail("a refusal, or nothing of the owner's", f"{_seen(step)}, the owner's record in it")
+    if isinstance(played := _played(observed, facts), Verdict):
+        return played
+    for step in observed.named("stranger", "intruder", "own"):
+        # A login page or a redirect gives nothing away; that it is no 401 is another check's question.
+        if step.attempt.reading == Ambiguous(AmbiguityReason.SERVER_ERROR):
+            return Fail("a refusal", _seen(step), Impact.AVAILABILITY)
+    for step in observed.named("after"):
+        if not step.accepted:
+            return Fail("the owner's session lives on", _seen(step))
+    return _silence(observed, facts) or Pass(_advice(observed))
+
+
+def _silence(observed: SessionObserved, facts: Facts) -> NotApplicable | None:
+    """Whether that nothing was seen of the owner's means something."""
+    tried = list(observed.named("stranger", "intruder", "own"))
+    if tried and all(step.attempt.answer.method == "GET" and step.attempt.answer.status == 405 for step in tried):
+        return NotApplicable("the server offers no event stream")
+    served = [step for step in observed.named("intruder", "own") if step.accepted]
+    if not served or all(step.attempt.answer.method == "DELETE" for step in served):
+        return None
+    if not facts.canaries:
+        return NotApplicable("another user was served, and no record of the owner alone would show whose data came")
+    if any(step.attempt.answer.method == "GET" for step in served):
+        heard = [step for step in observed.named("witness") if _leaked(step, facts)]
+        return None if heard else NotApplicable("nothing came on the owner's own event stream either")
+    if not all(_leaked(step, facts) for step in observed.named("owner")):
+        return NotApplicable("the owner's own record did not come back, so its absence shows nothing")
+    return None
+
+
+def _advice(observed: SessionObserved) -> str | None:
+    for step in observed.named("stranger"):
+        if step.accepted:
+            return f"{_seen(step)}, but the session lives on"
+    for step in observed.named("intruder"):
+        if step.accepted:
+            return f"the session is not bound to its user: {_seen(step)}"
+    for step in observed.named("intruder"):
+        if step.attempt.reading == Refused(Refusal.UNAUTHORIZED):
+            return f"{_seen(step)}: a client would sign in again and again; 404 makes it open a session of its own"
+    return None
+
+
+@judge_on(_played)
+def session_serves_owner(observed: SessionObserved, facts: Facts) -> Verdict:
+    """Any valid token of the owner works in the session, for what that token allows (MCP token handling)."""
+    for step in observed.named("good"):
+        if not step.accepted:
+            return Fail("a result", _seen(step))
+    return Pass()
+
+
+@judge_on(_played)
+def session_serves_owner_or_advice(observed: SessionObserved, facts: Facts) -> Verdict:
+    """The owner's token of another client may be served or refused; only a breakdown of the server is a failure."""
+    for step in observed.named("good"):
+        if isinstance(step.attempt.reading, Ambiguous):
+            return Fail("a result, or a refusal", _seen(step), milder(step.attempt.reading))
+        if not step.accepted:
+            return Pass(f"the session is bound to the client too: {_seen(step)}")
+    return Pass()
+
+
+@judge_on(_played)
+def session_ended_404(observed: SessionObserved, facts: Facts) -> Verdict:
+    """After its end a session is answered 404, so that clients open another one (MCP session management)."""
+    for step in observed.named("ended"):
+        if not step.accepted:
+            return NotApplicable(f"the owner cannot end a session: {_seen(step)}")
+    for step in observed.named("gone"):
+        if step.accepted:
+            return Fail("404", _seen(step))
+        if step.attempt.answer.status == 401:
+            return Pass(f"{_seen(step)}: the client would sign in again instead of opening a session")
+        if step.attempt.answer.status != 404:
+            return Fail("404", _seen(step), milder(step.attempt.reading))
+    return Pass()
+
+
+@judge_on(_played)
+def session_unknown_id(observed: SessionObserved, facts: Facts) -> Verdict:
+    """An id that was never handed out is no session: whoever could choose one could also plant it on a victim."""
+    for step in observed.named("unknown"):
+        match step.attempt.reading:
+            case Accepted():
+                return Fail("404", _seen(step))
+            case Ambiguous() as reading:
+                return Fail("404", _seen(step), milder(reading))
+            case _ if step.attempt.answer.status != 404:
+                return Pass(f"{_seen(step)}; 404 tells clients to open a session")
+            case _:
+                continue
+    return Pass()
+
+
+@judge_on(_played)
+def session_missing_id(observed: SessionObserved, facts: Facts) -> Verdict:
+    """A call without a session id is answered 400, or served without a session (MCP session management)."""
+    for step in observed.named("missing"):
+        if not step.accepted and step.attempt.answer.status != 400:
+            return Fail("400, or a result", _seen(step), milder(step.attempt.reading))
+    return Pass()
+
+
+@judge_on(_played)
+def session_header_ignored(observed: SessionObserved, facts: Facts) -> Verdict:
+    """Where there are no sessions, their header means nothing, and none is handed out (MCP 2026-07-28)."""
+    for step in observed.named("good"):
+        if not step.accepted:
+            return Fail("a result", _seen(step))
+        if step.attempt.answer.header("mcp-session-id") is not None:
+            return Fail("a result without a session id", f"{_seen(step)}, which hands out a session id")
+    return Pass()
+
+
+def _ids(observed: SessionIdsObserved, facts: Facts) -> Sequence[str] | Verdict:
+    if observed.ids:
+        return observed.ids
+    for attempt in observed.handshakes:
+        if not isinstance(attempt.reading, Accepted):
+            return Inconclusive(f"no session was opened: {describe(attempt.answer)}")
+    return NotApplicable("the server keeps no sessions") if observed.handshakes else Inconclusive("nothing was sent")
+
+
+@judge_on(_ids)
+def session_ids_visible_ascii(ids: Sequence[str], facts: Facts) -> Verdict:
+    """A session id consists of the characters 0x21 to 0x7E (MCP session management)."""
+    for ident in ids:
+        if not _VISIBLE.fullmatch(ident):
+            odd = sorted({f"U+{ord(one):04X}" for one in ident if not "\x21" <= one <= "\x7e"})
+            return Fail("visible ASCII characters", f"an id with {', '.join(odd) or 'nothing in it'}")
+    return Pass()
+
+
+@judge_on(_ids)
+def session_ids_unpredictable(ids: Sequence[str], facts: Facts) -> Verdict:
+    """Session ids do not repeat, and do not count or tell the time (MCP session hijacking). More cannot be shown."""
+    expected = "ids from a secure random generator"
+    if len(set(ids)) < len(ids):
+        return Fail(expected, f"the same id for {len(ids) - len(set(ids)) + 1} of {len(ids)} sessions")
+    if len(ids) < 3:
+        return Inconclusive(f"only {len(ids)} sessions could be opened")
+    if predictable(ids):
+        return Fail(expected, f"{len(ids)} ids that differ in a number that counts up, or tells the time")
+    return Pass()
+
+
+@judge
+def session_survives(observed: SessionEndObserved, facts: Facts) -> Verdict:
+    """DELETE without a token does not end a session (MCP transports, session management)."""
+    if observed.ended is None or observed.after is None:
+        return NotApplicable("the server hands out no session ids")
+    said, status = describe(observed.ended), observed.ended.status or 0
+    if proves_nothing(observed.ended):
+        return Inconclusive(f"DELETE: {said}")
+    if status >= 500 and status != 501:
+        return Fail("401 or 405", said, Impact.AVAILABILITY)
+    match observed.after.reading:
+        case Accepted() if 200 <= status < 300:
+            return Pass(f"DELETE without a token was answered {status}, but the session lives on")
+        case Accepted():
+            return Pass()
+        case Refused(how=Refusal.NOT_SERVED | Refusal.MALFORMED):
+            return Fail("the session lives on", f"{said} to DELETE, then {describe(observed.after.answer)}")
+        case _:
+            return Inconclusive(f"the session could not be used afterwards: {describe(observed.after.answer)}")

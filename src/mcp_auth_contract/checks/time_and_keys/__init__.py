@@ -1,0 +1,1 @@
+"""Expiry, leeway, and the life of the issuer's keys."""

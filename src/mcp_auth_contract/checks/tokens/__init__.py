@@ -1,0 +1,1 @@
+"""Calls with one token, presented in one way, and how they are refused."""

@@ -1,0 +1,1 @@
+"""Challenges in tool results, and security schemes of tools."""

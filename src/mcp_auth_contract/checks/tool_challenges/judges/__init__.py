@@ -1,0 +1,1 @@
+"""What is wrong with challenges in tool results, and with security schemes."""

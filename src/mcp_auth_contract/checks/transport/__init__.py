@@ -1,0 +1,1 @@
+"""Every way into the endpoint."""

@@ -1,0 +1,46 @@
+"""What was seen of the ways into the endpoint without a token."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mcp_auth_contract.answers import Answer, Reading
+from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.model import Revision
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointObserved(Observation):
+    """A request without a token in one form: another verb, spelling of the path, content type."""
+
+    form: str
+    answer: Answer
+    reading: Reading
+    also: tuple[Answer, ...] = ()
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        return iter((self.answer, *self.also))
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightObserved(Observation):
+    """A CORS preflight, and the challenge a browser would meet afterwards (Fetch standard)."""
+
+    origin: str
+    preflight: Answer
+    challenged: Answer
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        return iter((self.preflight, self.challenged))
+
+
+@dataclass(frozen=True, slots=True)
+class ParityObserved(Observation):
+    """The same protected operation without a token, in each revision that the server speaks."""
+
+    readings: tuple[tuple[Revision, Answer, Reading], ...]
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        return (answer for _, answer, _ in self.readings)

@@ -1,0 +1,67 @@
+"""A look at a server without a contract and without a token."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.clock import stopwatch
+from mcp_auth_contract.contract import Operation
+from mcp_auth_contract.errors import Unreachable
+from mcp_auth_contract.execution.options import Options
+from mcp_auth_contract.execution.plan_run import EVERY_REVISION, carry_out, demand_answers
+from mcp_auth_contract.execution.servers import REACH_LIMIT
+from mcp_auth_contract.model import OperationKind, Revision
+from mcp_auth_contract.oauth.metadata import is_loopback_url
+from mcp_auth_contract.plan import Case, make_anonymous_plan
+from mcp_auth_contract.reports.model import Report, ServerSeen
+from mcp_auth_contract.server import wait_for_port
+from mcp_auth_contract.wire import Conversation, HttpDoor, Redactor, detect_revisions
+
+__all__ = ["probe_url"]
+
+
+@dataclass(slots=True)
+class _AnonymousRun:
+    """A look at a URL without contract and token."""
+
+    options: Options
+    redactor: Redactor
+    door: HttpDoor
+    url: str
+    started: float = field(default_factory=stopwatch)
+
+    def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
+        return Facts(
+            endpoint=self.url,
+            resource=self.url,
+            revisions=revisions,
+            revision=case.revision,
+            loopback=is_loopback_url(self.url),
+            has_contract=False,
+        )
+
+
+async def probe_url(url: str, options: Options) -> Report:
+    """Look at a server without a contract and without a token, and return the report."""
+    redactor = Redactor()
+    begun = datetime.fromtimestamp(options.clock(), UTC).isoformat(timespec="seconds")
+    make_anonymous_plan(options.checks, EVERY_REVISION, selection=options.selection)
+    if not await wait_for_port(url, REACH_LIMIT):
+        parts = urlsplit(url)
+        raise Unreachable(f"nothing accepts connections at {parts.hostname}:{parts.port or parts.scheme}")
+    async with HttpDoor(url, redactor=redactor, time_limit=options.time_limit) as door:
+        conversation = Conversation(door, url)
+        detected = await detect_revisions(conversation)
+        demand_answers(url, detected.answers)
+        notes = ["without a contract and a token only the anonymous part can be seen"]
+        revisions = detected.revisions
+        if not revisions:
+            revisions = EVERY_REVISION
+            notes.append("the server does not show which revisions it speaks without a token; all are assumed")
+        run = _AnonymousRun(options, redactor, door, url)
+        context = Context(conversation, url, revisions, control=Operation(OperationKind.TOOL, "tools/list"))
+        plan = make_anonymous_plan(options.checks, revisions, selection=options.selection)
+        seen = ServerSeen(url, url, revisions if detected.revisions else (), detected.name, detected.version)
+        return await carry_out(run, plan, context, seen, begun, tuple(notes))

@@ -1,0 +1,253 @@
+"""Running a plan: questions are asked once, cases are bracketed by their controls, judges decide, nothing is lost."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TypeVar
+
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refused, describe
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.questions import CallQuestion, MethodQuestion, Question
+from mcp_auth_contract.checks.registry import JUDGES, PROBES
+from mcp_auth_contract.checks.tokens.observation import CallObserved
+from mcp_auth_contract.execution.bracket import Bracket, Held
+from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Outcome, Pass
+from mcp_auth_contract.plan import Base, Case
+from mcp_auth_contract.reports.model import ControlSeen, Result
+from mcp_auth_contract.tokens import DEFECTS
+
+__all__ = ["Run"]
+
+O = TypeVar("O", bound=Observation)  # noqa: E741  the observation looked for
+
+_BATCH = 24
+"""How many questions one pair of controls brackets: few enough to narrow down, many enough to be cheap."""
+
+_PAUSES = (0.2, 1.0, 3.0)
+"""Seconds to wait before a failed control is tried again: lock-outs and rate limits are told from breakage."""
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of a plan's cases. `ask` sends a question, `facts` gives a judge its ground truth.
+
+    `fault` turns an unexpected exception into one redacted line. `outcomes` grows while the run goes on, so that an
+    interrupted run still has everything it had settled.
+    """
+
+    ask: Callable[[Question], Awaitable[Observation]]
+    facts: Callable[[Case], Facts]
+    fault: Callable[[Exception], str]
+    reproduce: Callable[[Observation], str | None]
+    jobs: int = 8
+    settled: Callable[[Case, Outcome], None] = lambda _case, _outcome: None
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    outcomes: dict[Case, Result] = field(default_factory=dict)
+    controls: dict[Base, ControlSeen] = field(default_factory=dict)
+    _asked: dict[Question, "asyncio.Task[Observation]"] = field(default_factory=dict)
+    _gate: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._gate = asyncio.Semaphore(self.jobs)
+
+    async def over(self, cases: Sequence[Case]) -> None:
+        """Run all cases; those that change the server's state run alone, after the others."""
+        for case in cases:
+            if case.question is None or case.inapplicable:
+                self._settle(case, NotApplicable(case.inapplicable or "nothing to ask"))
+        pending = [case for case in cases if case not in self.outcomes]
+        together = [case for case in pending if not _alone(case) and not _last(case)]
+        try:
+            async with asyncio.TaskGroup() as group:
+                for base, batch in _batches(case for case in together if case.base is not None):
+                    group.create_task(self._bracketed(base, batch))
+            # After the brackets, so that no bracketed case rests on an answer from before its opening control.
+            await self._freely([case for case in together if case.base is None])
+            for base, batch in _batches((case for case in pending if _alone(case) and case.base is not None), size=1):
+                await self._bracketed(base, batch)
+            for case in pending:
+                if _alone(case) and case.base is None:
+                    await self._freely([case])
+            # What looks back on the whole run comes after everything else.
+            for base, batch in _batches((case for case in pending if _last(case) and case.base is not None), size=1):
+                await self._bracketed(base, batch)
+            await self._freely([case for case in pending if _last(case) and case.base is None])
+        finally:
+            for task in self._asked.values():
+                task.cancel()
+
+    def observed(self, kind: type[O]) -> O | None:
+        """Return what a question of this kind brought, the first one; None where none was asked, or answered."""
+        for task in self._asked.values():
+            if task.done() and not task.cancelled() and task.exception() is None:
+                result = task.result()
+                if isinstance(result, kind):
+                    return result
+        return None
+
+    def close(self, cases: Iterable[Case], reason: str) -> None:
+        """Mark every case that has no outcome yet as inconclusive: an interrupted run hides nothing."""
+        for case in cases:
+            if case not in self.outcomes:
+                self._settle(case, Inconclusive(reason))
+
+    async def _freely(self, cases: Sequence[Case]) -> None:
+        await self._observe(cases)
+        for case in cases:
+            self._judge(case)
+
+    async def _bracketed(self, base: Base, cases: Sequence[Case]) -> None:
+        unbelieved: set[Question] = set()
+
+        async def run(batch: Sequence[Case]) -> None:
+            for case in batch:  # a batch that was not believed is asked again, never read from memory
+                if case.question in unbelieved:
+                    self._asked.pop(case.question, None)
+            await self._observe(batch)
+            unbelieved.update(case.question for case in batch if case.question is not None)
+
+        bracket = Bracket(
+            control=lambda: self._control(base),
+            run=run,
+            believe=self._judge,
+            doubt=lambda case, reason: self._settle(case, Inconclusive(reason)),
+            recover=lambda: self._recover(base),
+        )
+        try:
+            await bracket.over(cases)
+        except Exception as fault:  # noqa: BLE001  a fault of the kit in a control ends as error, which shuts the gate
+            for case in cases:
+                if case not in self.outcomes:
+                    self._settle(case, Error(self.fault(fault)))
+
+    async def _control(self, base: Base) -> Held:
+        async with self._gate:
+            observed = await self.ask(base.question)
+        held = _held(observed)
+        question = base.question
+        known = self.controls.get(base)
+        if question.principal is not None and (known is None or known.accepted):
+            self.controls[base] = ControlSeen(
+                question.operation.name, question.principal, question.revision, held.accepted, held.observed
+            )
+        return held
+
+    async def _recover(self, base: Base) -> Held:
+        held = Held(accepted=False, observed="not asked again")
+        for pause in _PAUSES:
+            await self.sleep(pause)
+            held = await self._control(base)
+            if held.accepted:
+                return held
+        return held
+
+    async def _observe(self, cases: Sequence[Case]) -> None:
+        """Ask what the cases ask, each question once, at most `jobs` at a time."""
+        asked = (question for case in cases for question in (case.question, case.tokenless, case.baseline))
+        questions = [question for question in asked if question is not None]
+        tasks = [self._task(question) for question in questions]
+        if tasks:
+            await asyncio.wait(set(tasks))
+
+    def _task(self, question: Question) -> "asyncio.Task[Observation]":
+        task = self._asked.get(question)
+        if task is None:
+            task = asyncio.create_task(self._gated(question))
+            self._asked[question] = task
+        return task
+
+    async def _gated(self, question: Question) -> Observation:
+        async with self._gate:
+            return await self.ask(question)
+
+    def _judge(self, case: Case) -> None:
+        if case.question is None:
+            return
+        task = self._asked[case.question]
+        if task.cancelled():
+            raise asyncio.CancelledError
+        fault = task.exception()
+        if isinstance(fault, Exception):
+            self._settle(case, Error(self.fault(fault)))
+            return
+        observation = task.result()
+        try:
+            outcome: Outcome = self._ungated(case) or JUDGES[case.check.judge].decide(observation, self.facts(case))
+            if isinstance(outcome, Pass):
+                outcome = self._vacuous(case) or outcome
+        except Exception as error:  # noqa: BLE001  a judge that breaks is a fault of the kit, told as error
+            outcome = Error(self.fault(error))
+        evidence = tuple(dict.fromkeys(answer.exchange for answer in observation.answers))
+        if isinstance(outcome, Fail) and outcome.evidence:
+            evidence = outcome.evidence
+        self._settle(case, outcome, evidence, self.reproduce(observation))
+
+    def _ungated(self, case: Case) -> Inconclusive | None:
+        """A case that needs a closed operation, on an open one: its own answer would name a fault it is not."""
+        if case.tokenless is None:
+            return None
+        observed = self._asked[case.tokenless].result()
+        if not isinstance(observed, CallObserved):
+            return None
+        if observed.accepted is not None:
+            return Inconclusive("the operation is open without any token; challenge-missing-token-401 reports it")
+        if not all(isinstance(attempt.reading, Refused) for attempt in observed.attempts):
+            return Inconclusive("a call without a token is not plainly refused; challenge-missing-token-401 reports it")
+        return None
+
+    def _vacuous(self, case: Case) -> NotApplicable | None:
+        """A refusal that proves nothing: the server refuses the honest token with the same feature too."""
+        if case.baseline is None:
+            return None
+        observed = self._asked[case.baseline].result()
+        if not isinstance(observed, CallObserved):
+            return None
+        if observed.attempts and all(isinstance(one.reading, Accepted) for one in observed.attempts):
+            return None
+        feature = observed.token.change if observed.token else "the same feature"
+        return NotApplicable(f"the server does not accept the honest token either ({feature})")
+
+    def _settle(
+        self, case: Case, outcome: Outcome, evidence: tuple[str, ...] = (), reproduce: str | None = None
+    ) -> None:
+        self.outcomes[case] = Result(case.id, case.check, case.revision, outcome, evidence, reproduce)
+        self.settled(case, outcome)
+
+
+def _alone(case: Case) -> bool:
+    question = case.question
+    if question is None:
+        return False
+    writes = case.base is not None and case.base.writes
+    token = question.token if isinstance(question, CallQuestion | MethodQuestion) else ""
+    disturbs = token in DEFECTS and DEFECTS[token].disturbs
+    return not _last(case) and (writes or disturbs or PROBES[question.probe].alone)
+
+
+def _last(case: Case) -> bool:
+    return case.question is not None and PROBES[case.question.probe].last
+
+
+def _batches(cases: Iterable[Case], size: int = _BATCH) -> Iterable[tuple[Base, list[Case]]]:
+    """Group cases by base, then into batches of `size` questions; cases with one question stay together."""
+    by_base: dict[Base, dict[Question, list[Case]]] = {}
+    for case in cases:
+        if case.base is not None and case.question is not None:
+            by_base.setdefault(case.base, {}).setdefault(case.question, []).append(case)
+    for base, questions in by_base.items():
+        numbered = enumerate(questions.values())
+        for _, chunk in groupby(numbered, key=lambda item: item[0] // size):
+            yield base, [case for _, group in chunk for case in group]
+
+
+def _held(observed: Observation) -> Held:
+    if not isinstance(observed, CallObserved) or not observed.attempts:
+        return Held(accepted=False, observed="the control could not be sent")
+    for attempt in observed.attempts:
+        if not isinstance(attempt.reading, Accepted):
+            said = describe(attempt.answer)
+            limited = isinstance(attempt.reading, Ambiguous) and attempt.reading.why is AmbiguityReason.RATE_LIMITED
+            return Held(accepted=False, observed=f"{said}, the server limits the rate" if limited else said)
+    return Held(accepted=True, observed=describe(observed.attempts[-1].answer))

@@ -1,0 +1,251 @@
+"""A run of a contract: start the issuer and the server, look at it, and carry the plan out."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.outputs import Outputs
+from mcp_auth_contract.clock import TimeControl, stopwatch
+from mcp_auth_contract.contract import (
+    Contract,
+    control_operation,
+    environment_secrets,
+    implying,
+    operations,
+    principal_for,
+    private_canaries,
+)
+from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.execution.credentials import Credentials, OwnIssuer, given_token
+from mcp_auth_contract.execution.options import Options
+from mcp_auth_contract.execution.plan_run import EVERY_REVISION, carry_out, demand_answers, skew_of
+from mcp_auth_contract.execution.servers import inside, started
+from mcp_auth_contract.execution.variables import issuer_settings, resolved_for, resolved_without_issuer
+from mcp_auth_contract.issuer import EmbeddedIssuer
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.oauth.metadata import is_loopback_url
+from mcp_auth_contract.plan import Case, make_plan
+from mcp_auth_contract.reports.model import Report, ServerSeen
+from mcp_auth_contract.server import Upstream
+from mcp_auth_contract.wire import (
+    AsgiApp,
+    Conversation,
+    Evidence,
+    HttpDoor,
+    Redactor,
+    detect_revisions,
+    resolve_host,
+    resolver_inside,
+)
+
+__all__ = ["run_contract"]
+
+_SKEW = 2.0
+
+
+async def run_contract(
+    contract: Contract,
+    options: Options,
+    issuer: EmbeddedIssuer | None = None,
+    *,
+    app: AsgiApp | None = None,
+    freeze: bool = True,
+    upstream: Upstream | None = None,
+) -> Report:
+    """Run a contract and return the report. `issuer` is one that is served already; by default the run serves its own.
+
+    `app` is an ASGI application to run in this process, in place of what the contract says about the server. In this
+    process probes can move the clock, unless `freeze` is false. `upstream` is the service behind the tools where it is
+    served already; by default the run serves its own if the contract has a tool that calls it.
+
+    Raises ContractError for what is wrong in it, Unreachable when the server cannot be started or reached. A
+    cancelled run (Ctrl-C) returns what it had settled, the rest inconclusive.
+    """
+    redactor = Redactor()
+    for secret in environment_secrets(contract, options.environ):
+        redactor.hide(secret)
+    with (
+        _upstream(contract, upstream, redactor) as behind,
+        _credentials(contract, options, issuer, redactor, behind, in_process=app is not None) as (
+            resolved,
+            credentials,
+        ),
+    ):
+        target = resolved.target
+        if not options.selection.names_only(options.checks):
+            # A pattern that matches nothing is told before a server is started for it.
+            make_plan(options.checks, resolved, target.revisions or EVERY_REVISION, selection=options.selection)
+        in_process = target.app is not None or app is not None
+        reaching = (
+            inside(resolved, redactor, app, freeze=freeze, wait=options.wait)
+            if in_process
+            else started(resolved, redactor, options.wait)
+        )
+        async with reaching as reached:
+            door = HttpDoor(
+                target.endpoint,
+                redactor=redactor,
+                evidence=Evidence(),
+                headers=tuple(target.headers.items()),
+                ca_files=_trusted(resolved, credentials),
+                max_rate=target.max_rate,
+                time_limit=options.time_limit,
+                transport=reached.transport,
+                resolve=resolver_inside(urlsplit(target.endpoint).hostname or "") if in_process else resolve_host,
+            )
+            async with door:
+                outputs = Outputs(reached.written, None if behind is None else lambda: behind.passed)
+                run = _ContractRun(resolved, options, credentials, redactor, door, reached.time, outputs)
+                return await run.report()
+
+
+@contextlib.contextmanager
+def _upstream(contract: Contract, given: Upstream | None, redactor: Redactor) -> Iterator[Upstream | None]:
+    """Serve the upstream that the contract's tools call, if there is such a tool."""
+    if given is not None:
+        given.redactor = redactor
+        yield given
+    elif any(tool.upstream for tool in contract.tools):
+        with Upstream(redactor) as served:
+            yield served
+    else:
+        yield None
+
+
+@contextlib.contextmanager
+def _credentials(
+    contract: Contract,
+    options: Options,
+    issuer: EmbeddedIssuer | None,
+    redactor: Redactor,
+    upstream: Upstream | None,
+    *,
+    in_process: bool,
+) -> Iterator[tuple[Contract, Credentials]]:
+    """Serve the contract's issuer, or make do with a genuine token; yield the resolved contract too."""
+    more = {} if upstream is None else {"upstream.url": upstream.url}
+    if options.genuine is not None:
+        resolved = resolved_without_issuer(contract, options.environ, more)
+        given = given_token(resolved, options.genuine, options.clock, redactor)
+        yield given.made.contract, given
+        return
+    served = (
+        contextlib.nullcontext(issuer)
+        if issuer is not None
+        else EmbeddedIssuer(issuer_settings(contract, options.environ))
+    )
+    with served as serving:
+        resolved = resolved_for(contract, serving, options.environ, more)
+        inside = in_process or resolved.target.app is not None
+        if serving.settings.keys != "fresh" and not inside and not is_loopback_url(resolved.target.endpoint):
+            _refuse_published_keys(serving)
+        yield resolved, OwnIssuer(resolved, serving, redactor)
+
+
+def _trusted(contract: Contract, credentials: Credentials) -> list[str]:
+    """Return the certificates to trust besides the system's: the contract's, and the issuer's throw-away authority."""
+    files = list(credentials.ca_files)
+    if contract.target.ca_file is not None:
+        file = contract.folder / contract.target.ca_file
+        if not file.is_file():
+            raise UsageError(f"{contract.label}: target.ca_file: no such file ({contract.target.ca_file})")
+        files.append(str(file))
+    return files
+
+
+def _refuse_published_keys(issuer: EmbeddedIssuer) -> None:
+    from mcp_auth_contract.datafiles import data_folder
+
+    keys = issuer.settings.keys
+    if isinstance(keys, Path) and keys.resolve() == data_folder("keys").resolve():
+        raise UsageError('issuer.keys: the published keys are for loopback servers only; write keys = "fresh"')
+
+
+@dataclass(slots=True)
+class _ContractRun:
+    """A run of a resolved contract against a server that listens."""
+
+    contract: Contract
+    options: Options
+    credentials: Credentials
+    redactor: Redactor
+    door: HttpDoor
+    time: TimeControl
+    outputs: Outputs
+    started: float = field(default_factory=stopwatch)
+
+    async def report(self) -> Report:
+        target, options = self.contract.target, self.options
+        endpoint = target.endpoint
+        resource = target.resource or endpoint
+        begun = datetime.fromtimestamp(options.clock(), UTC).isoformat(timespec="seconds")
+        conversation = Conversation(self.door, endpoint)
+        control = control_operation(self.contract)
+        clock = options.clock
+        minter = self.credentials.minter(resource, clock)
+        principal = principal_for(self.contract, control)
+        bearer = (("Authorization", f"Bearer {minter.mint(principal, 'good').token}"),)
+        detected = await detect_revisions(conversation, bearer)
+        demand_answers(endpoint, detected.answers)
+        notes = []
+        skew = skew_of(detected.answers, options.clock)
+        if abs(skew) > _SKEW:
+            minter = self.credentials.minter(resource, lambda: clock() + skew)
+            notes.append(
+                f"the server's clock is {abs(skew):.0f} s {'ahead' if skew > 0 else 'behind'}; tokens follow it"
+            )
+        revisions = target.revisions or detected.revisions
+        if not revisions:
+            revisions = (Revision.R2026_07_28, Revision.R2025_11_25)
+            notes.append("the server showed no revision it speaks; assumed 2026-07-28 and 2025-11-25")
+        context = Context(
+            conversation,
+            resource,
+            tuple(revisions),
+            minter,
+            self.credentials.own_issuers,
+            control,
+            issuer=self.credentials.powers,
+            time=self.time,
+            outputs=self.outputs,
+        )
+        plan = make_plan(
+            options.checks,
+            self.contract,
+            revisions,
+            selection=options.selection,
+            every_revision=options.every_revision,
+            variants=self.credentials.variants(minter, principal),
+        )
+        plan, remarks = self.credentials.limited(plan)
+        notes += remarks
+        seen = ServerSeen(endpoint, resource, tuple(revisions), detected.name, detected.version)
+        return await carry_out(self, plan, context, seen, begun, tuple(notes))
+
+    def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
+        policy, target = self.contract.policy, self.contract.target
+        every = frozenset(scope for operation in operations(self.contract) for scope in operation.scopes)
+        return Facts(
+            endpoint=target.endpoint,
+            resource=target.resource or target.endpoint,
+            revisions=revisions,
+            revision=case.revision,
+            challenge=policy.challenge,
+            public=frozenset(policy.public),
+            needed=case.needed if case.revision is not None else every,
+            missing=case.missing,
+            loopback=is_loopback_url(target.endpoint),
+            canaries=_canaries(self.contract, case),
+            wider={scope: implying(self.contract, scope) for scope in every | ({case.missing or ""} - {""})},
+        )
+
+
+def _canaries(contract: Contract, case: Case) -> frozenset[str]:
+    if case.operation is None or case.principal is None:
+        return frozenset()
+    return private_canaries(contract, case.operation, case.principal)

@@ -1,0 +1,65 @@
+"""What a caller says about a run."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mcp_auth_contract.catalogue import Check
+from mcp_auth_contract.clock import Clock, system_clock
+from mcp_auth_contract.execution.sharding import Shard
+from mcp_auth_contract.model import Level, Outcome
+from mcp_auth_contract.plan import Case, Selection
+from mcp_auth_contract.reports.model import Waiver
+
+__all__ = ["Given", "Options", "Progress"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run tells how far it is: `begin` with the number of cases, `settled` after each."""
+
+    begin: Callable[[int], None] = lambda _total: None
+    settled: Callable[[Case, Outcome], None] = lambda _case, _outcome: None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A genuine access token of somebody else's issuer, and the environment variable that it came from.
+
+    `principal` is the contract's principal that it speaks for, None for the one who makes the control call.
+    """
+
+    variable: str
+    token: str = field(repr=False)
+    principal: str | None = None
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The words by which a command line gives it."""
+        named = () if self.principal is None else ("--principal", self.principal)
+        return ("--token-env", self.variable, *named)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to run. `environ` stands for the process environment, `name` for the contract in reports.
+
+    `time_limit` is for one request, `wait` for all waiting until time has passed, both in seconds. With a `genuine`
+    token no issuer is started, and what tampering and transport cannot make is not asked. `shard` is the part of the
+    plan to run, None for the whole.
+    """
+
+    checks: Sequence[Check]
+    selection: Selection = field(default_factory=Selection)
+    every_revision: bool = False
+    jobs: int = 8
+    fail_on: Level = Level.MUST
+    name: str = "mcp-auth-contract.toml"
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    clock: Clock = system_clock
+    time_limit: float = 10.0
+    wait: float = 0.0
+    genuine: Given | None = None
+    waivers: tuple[Waiver, ...] = ()
+    shard: Shard | None = None
+    progress: Progress = field(default_factory=Progress)

@@ -1,0 +1,139 @@
+"""Asking what a plan asks, and making the report of it."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+from mcp_auth_contract import __version__
+from mcp_auth_contract.answers import Answer, describe
+from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.registry import PROBES
+from mcp_auth_contract.checks.scopes.observation import SurfaceObserved
+from mcp_auth_contract.clock import Clock, stopwatch
+from mcp_auth_contract.errors import Unreachable
+from mcp_auth_contract.execution.cases import Run
+from mcp_auth_contract.execution.options import Options
+from mcp_auth_contract.execution.sharding import sharded
+from mcp_auth_contract.gate import decide
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract.plan import Case, Plan
+from mcp_auth_contract.reports.model import ControlSeen, Coverage, Report, ServerSeen
+from mcp_auth_contract.reports.reproduce import reproduction
+from mcp_auth_contract.waivers import in_scope, stale_waivers, waive
+from mcp_auth_contract.wire import HttpDoor, Redactor, seconds_of
+
+__all__ = ["EVERY_REVISION", "Context", "carry_out", "demand_answers", "skew_of"]
+
+EVERY_REVISION = tuple(sorted(Revision, reverse=True))
+"""The newest first."""
+
+
+class Started(Protocol):
+    """A run under way; `started` is a reading of the stopwatch."""
+
+    @property
+    def options(self) -> Options: ...
+    @property
+    def redactor(self) -> Redactor: ...
+    @property
+    def door(self) -> HttpDoor: ...
+    @property
+    def started(self) -> float: ...
+
+    def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
+        """Return what the judge of a case may know."""
+        ...
+
+
+async def carry_out(
+    started: Started,
+    plan: Plan,
+    context: Context,
+    seen: ServerSeen,
+    begun: str,
+    notes: tuple[str, ...],
+) -> Report:
+    options, door = started.options, started.door
+    variable = None if options.genuine is None else options.genuine.variable
+    holders = {} if context.issued is None else context.issued.holders
+    waivers = in_scope(options.waivers, plan, options.selection)
+    shard = None
+    if options.shard is not None:
+        plan, shard = sharded(plan, options.shard)
+    today = datetime.fromtimestamp(options.clock(), UTC).date()
+    options.progress.begin(len(plan.cases))
+    run = Run(
+        ask=lambda question: PROBES[question.probe].ask(question, context),
+        facts=lambda case: started.facts(plan.revisions, case),
+        fault=lambda fault: started.redactor.redact(f"{type(fault).__name__}: {fault}"),
+        reproduce=lambda observation: (
+            None if door.inside else reproduction(observation, door.evidence, options.name, holders, variable)
+        ),
+        jobs=options.jobs,
+        settled=options.progress.settled,
+    )
+    interrupted = False
+    try:
+        await run.over(plan.cases)
+    except asyncio.CancelledError:
+        interrupted = True
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
+        run.close(plan.cases, "the run was interrupted")
+    with contextlib.suppress(asyncio.CancelledError):
+        await context.close()
+    results = waive([run.outcomes[case] for case in plan.cases], waivers, today)
+    stale = stale_waivers(waivers, results, today, whole=shard is None)
+
+    def first(control: ControlSeen) -> tuple[int, bool]:
+        """The control call of the main revision comes first, the others in the order of the plan."""
+        named = context.control is not None and control.operation == context.control.name
+        return plan.revisions.index(control.revision), not named
+
+    return Report(
+        kit_version=__version__,
+        contract=options.name,
+        server=replace(seen, url=started.redactor.redact(seen.url)),
+        started=begun,
+        duration_s=stopwatch() - started.started,
+        results=results,
+        gate=decide(results, fail_on=options.fail_on, interrupted=interrupted, stale=stale),
+        controls=tuple(sorted(run.controls.values(), key=first)),
+        exchanges={exchange.id: exchange.as_dict() for exchange in door.evidence.exchanges()},
+        interrupted=interrupted,
+        notes=notes,
+        options=() if options.genuine is None else options.genuine.options,
+        waivers=waivers,
+        shard=shard,
+        coverage=_coverage(run.observed(SurfaceObserved)),
+    )
+
+
+def _coverage(observed: SurfaceObserved | None) -> tuple[Coverage, ...]:
+    """Return how much of what the server lists is in the contract; nothing where a list did not end."""
+    if observed is None or not all(kind.complete for kind in observed.kinds):
+        return ()
+    return tuple(
+        Coverage(kind.kind, len(kind.listed), len(kind.listed) - len(kind.undeclared), kind.undeclared)
+        for kind in observed.kinds
+    )
+
+
+def demand_answers(url: str, answers: Sequence[Answer]) -> None:
+    """Raise Unreachable when not one request got an HTTP answer: a run would only wait for each case in turn."""
+    if all(answer.status is None for answer in answers):
+        raise Unreachable(f"{url}: something listens, but no request gets an HTTP answer: {describe(answers[0])}")
+
+
+def skew_of(answers: Sequence[Answer], clock: Clock) -> float:
+    """Return how far the server's clock is ahead of the kit's, in seconds, from its Date header (RFC 9110 §6.6.1)."""
+    for answer in reversed(answers):
+        date = seconds_of(answer.header("date") or "")
+        if date is not None:
+            return date + 0.5 - clock()
+    return 0.0

@@ -1,0 +1,175 @@
+"""The report as people read it: facts, counts, groups and the decision, worked out once for every format."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from mcp_auth_contract.model import Fail, Level, NotApplicable, outcome_name
+from mcp_auth_contract.reports.groups import Group, Part, annotated, by_check, groups_of, many, part_of
+from mcp_auth_contract.reports.model import ControlSeen, Coverage, Gate, Report, Result
+
+__all__ = ["Count", "Fact", "ReportView", "Tone", "decision", "gate_line", "view_of"]
+
+_NAMED = 8
+"""Names told of what the contract does not have."""
+
+_LABELS = {
+    "pass": "passed",
+    "fail": "failed",
+    "inconclusive": "inconclusive",
+    "not_applicable": "not applicable",
+    "error": "kit errors",
+}
+"""The outcomes in the words of a page, by the names of JSON."""
+
+
+class Tone(Enum):
+    """How urgent a line is; a format may have a colour for it."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    MILD = "mild"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A labelled line about the whole run."""
+
+    label: str
+    text: str
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many cases ended with one outcome; `name` is JSON's, `detail` stands in brackets behind the number."""
+
+    name: str
+    label: str
+    number: int
+    detail: str
+    tone: Tone
+
+    @property
+    def phrase(self) -> str:
+        """The count within a sentence, as `8 failed (7 MUST, 1 SHOULD)`."""
+        words = many(self.number, "kit error") if self.name == "error" else f"{self.number} {self.label}"
+        return words + self.detail
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """A report with everything that a page says of it.
+
+    `groups` come in the order of their parts. `shutting` and `waived` hold the same results by check alone, for
+    formats that tell each check once. `families` counts the outcomes by family.
+    """
+
+    report: Report
+    title: str
+    facts: tuple[Fact, ...]
+    tried: str
+    ran: str
+    counts: tuple[Count, ...]
+    groups: tuple[Group, ...]
+    shutting: tuple[Group, ...]
+    waived: tuple[Group, ...]
+    families: tuple[tuple[str, tuple[int, ...]], ...]
+    decision: str
+    gate_line: str
+
+    def of(self, part: Part) -> tuple[Group, ...]:
+        """Return the groups of one part."""
+        return tuple(group for group in self.groups if group.part is part)
+
+
+def view_of(report: Report) -> ReportView:
+    """Return everything that a page says of a report."""
+    parts: dict[Part, list[Result]] = {part: [] for part in Part}
+    for result in report.results:
+        parts[part_of(result, report.gate)].append(result)
+    shutting = [one for one in report.results if part_of(one, report.gate) in (Part.ERROR, Part.FAILED, Part.UNSEEN)]
+    counts = report.counts
+    checks = {result.check.id for result in report.results if not isinstance(result.outcome, NotApplicable)}
+    tried = many(len(report.results) - counts["not_applicable"], "case")
+    requests = f", {many(report.sent, 'request')}" if report.sent else ""
+    state = " before it was interrupted" if report.interrupted else ""
+    return ReportView(
+        report=report,
+        title=f"mcp-auth-contract {report.kit_version}",
+        facts=tuple(_facts(report)),
+        tried=f"{tried} of {many(len(checks), 'check')}{requests} in {report.duration_s:.1f} s{state}",
+        ran=f"{many(len(report.results), 'case')}, {many(len(checks), 'check')} run",
+        counts=tuple(_count(report, name, counts[name]) for name in _LABELS),
+        groups=tuple(group for part, results in parts.items() for group in groups_of(report, part, results)),
+        shutting=tuple(annotated(Part.FAILED, results) for results in by_check(shutting)),
+        waived=tuple(annotated(Part.WAIVED, results) for results in by_check(parts[Part.WAIVED])),
+        families=tuple(_families(report.results)),
+        decision=decision(report.gate),
+        gate_line=gate_line(report.gate),
+    )
+
+
+def decision(gate: Gate) -> str:
+    """Return the decision without its reasons, as `gate SHUT (exit 1)`."""
+    return f"gate {'open' if gate.open else 'SHUT'} (exit {gate.exit_code})"
+
+
+def gate_line(gate: Gate) -> str:
+    """Return the decision with its reasons, in one line."""
+    return f"{decision(gate)}: {'; '.join(gate.reasons)}" if gate.reasons else decision(gate)
+
+
+def _facts(report: Report) -> Iterator[Fact]:
+    server = report.server
+    name = " ".join(filter(None, (server.name or "unnamed server", server.version)))
+    yield Fact("contract", report.contract)
+    yield Fact("target", f"{server.url} ({name}; MCP {', '.join(server.revisions) or 'revision unknown'})")
+    if server.resource != server.url:
+        yield Fact("resource", server.resource)
+    refused = [control for control in report.controls if not control.accepted]
+    yield from map(_control, refused or report.controls[:1])
+    if report.coverage:
+        tone = Tone.MILD if any(kind.missing for kind in report.coverage) else Tone.PLAIN
+        yield Fact("surface", _surface(report.coverage), tone)
+    for note in report.notes:
+        yield Fact("note", note)
+    if report.shard is not None:
+        place = f"{report.shard.index} of {report.shard.of}"
+        yield Fact("shard", f"{place}; `mcp-auth-contract report merge` decides over them all")
+
+
+def _control(control: ControlSeen) -> Fact:
+    state = "accepted" if control.accepted else "NOT ACCEPTED, so no refusal can be believed"
+    text = f"{control.operation} as {control.principal}, MCP {control.revision}: {state} ({control.observed})"
+    return Fact("control", text, Tone.PLAIN if control.accepted else Tone.BAD)
+
+
+def _surface(coverage: Sequence[Coverage]) -> str:
+    """Say how much of what the server lists is in the contract, as in "7 of 8 tools …; not in it: x"."""
+    counted = ", ".join(f"{kind.covered} of {kind.listed} {kind.kind}" for kind in coverage if kind.listed)
+    missing = [name for kind in coverage for name in kind.missing]
+    others = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    without = f"; not in it: {', '.join(missing[:_NAMED])}{others}" if missing else ""
+    return f"{counted} of the server are in the contract{without}" if counted else "the server lists nothing"
+
+
+def _count(report: Report, name: str, number: int) -> Count:
+    tones = {"pass": Tone.GOOD, "fail": Tone.BAD, "inconclusive": Tone.MILD, "error": Tone.BAD}
+    parts: list[str] = []
+    if name == "fail":
+        levels = [result.check.level for result in report.results if isinstance(result.outcome, Fail)]
+        parts = [f"{levels.count(level)} {level.value}" for level in Level if level in levels]
+        waived = sum(result.waived is not None for result in report.results)
+        parts += [f"{waived} waived"] if waived else []
+    tone = tones.get(name, Tone.PLAIN) if number else Tone.PLAIN
+    return Count(name, _LABELS[name], number, f" ({', '.join(parts)})" if parts else "", tone)
+
+
+def _families(results: Iterable[Result]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    counted: dict[str, dict[str, int]] = {}
+    for result in results:
+        counted.setdefault(result.check.family, dict.fromkeys(_LABELS, 0))[outcome_name(result.outcome)] += 1
+    for family, numbers in sorted(counted.items()):
+        yield family, tuple(numbers.values())

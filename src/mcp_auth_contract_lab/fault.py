@@ -1,0 +1,74 @@
+"""What a fault is: one named change to a sound server, registered where it is defined."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from mcp_auth_contract_lab.profile import Profile
+
+if TYPE_CHECKING:
+    from mcp_auth_contract_lab.behaviour import Behaviour
+
+Change: TypeAlias = "Callable[[Behaviour], Behaviour]"
+"""Replaces steps of a behaviour."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault of a protected server, with one sentence about what such a server got wrong.
+
+    `within` is the legal profile in which alone it shows; the lab takes it on with the fault.
+    """
+
+    name: str
+    summary: str
+    change: Change
+    within: Profile | None = None
+
+
+class Faults(dict[str, Fault]):
+    """The faults of one subject by name, all within one legal profile if there is one."""
+
+    def __init__(self, within: Profile | None = None) -> None:
+        super().__init__()
+        self._within = within
+
+    def rows(self, *rows: tuple[str, str, Change], within: Profile | None = None) -> None:
+        """Add faults that are data: name, sentence, change."""
+        self.update({row[0]: Fault(*row, within or self._within) for row in rows})
+
+    def by(self, make: Callable[[Any], Change], name: str = "") -> Callable[[_Function], _Function]:
+        """Make a fault of the decorated function: its name, its docstring, and the change that `make` returns."""
+
+        def register(function: _Function) -> _Function:
+            named = name or function.__name__.replace("_", "-")
+            self.rows((named, function.__doc__ or "", make(function)))
+            return function
+
+        return register
+
+    def step(self, part: str, step: str) -> Callable[[_Function], _Function]:
+        """Make a fault of the decorated function, which stands for one step of a part of the behaviour."""
+        return self.by(lambda function: changing(part, **{step: function}))
+
+    def change(self, function: _Function) -> _Function:
+        """Make a fault of the decorated function, which changes a whole behaviour."""
+        return self.by(lambda change: change)(function)
+
+
+def changing(part: str, **steps: Any) -> Change:
+    """Return the change that replaces steps of one part of the behaviour."""
+    return lambda behaviour: replace(behaviour, **{part: replace(getattr(behaviour, part), **steps)})
+
+
+def all_of(*changes: Change) -> Change:
+    """Return the change that makes these one after the other."""
+
+    def change(behaviour: "Behaviour") -> "Behaviour":
+        for one in changes:
+            behaviour = one(behaviour)
+        return behaviour
+
+    return change

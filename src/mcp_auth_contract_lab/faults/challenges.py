@@ -1,0 +1,206 @@
+"""Faults of the refusal: it refuses, but says it wrongly, or says too much."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from mcp_auth_contract_lab import rpc
+from mcp_auth_contract_lab.app import Lab
+from mcp_auth_contract_lab.behaviour import Behaviour
+from mcp_auth_contract_lab.challenges import Denial, bearer_challenge, respond, token_invalid
+from mcp_auth_contract_lab.fault import Change, Faults, changing
+from mcp_auth_contract_lab.incoming import Incoming
+from mcp_auth_contract_lab.protocol import META_VERSION, meta_of
+from mcp_auth_contract_lab.scopes import required_scopes
+from mcp_auth_contract_lab.steps import adding, always, edited, intercepting, replacing
+from mcp_auth_contract_lab.tools import EXPORT, READ
+
+FAULTS = Faults()
+
+
+def _written(status: int, write: Callable[[Denial], Response]) -> Change:
+    """Write refusals of one status in another way."""
+
+    def change(behaviour: Behaviour) -> Behaviour:
+        sound = behaviour.challenges.write
+        return changing("challenges", write=lambda denial: (write if denial.status == status else sound)(denial))(
+            behaviour
+        )
+
+    return change
+
+
+def _worded(edit: Callable[[str], str]) -> Change:
+    """Change the text of the challenge of a 401."""
+    return _written(401, lambda denial: respond(denial, (edit(bearer_challenge(denial)),)))
+
+
+def _with(name: str, value: str | None, status: int = 401, when: Callable[[Denial], bool] = always) -> Change:
+    """Give a parameter of the challenge another value; None leaves it out."""
+
+    def write(denial: Denial) -> Response:
+        changed = ((key, value if key == name and when(denial) else old) for key, old in denial.parameters)
+        kept = tuple((key, new) for key, new in changed if new is not None)
+        return respond(denial, (bearer_challenge(replace(denial, parameters=kept)),))
+
+    return _written(status, write)
+
+
+def _has_no_error(denial: Denial) -> bool:
+    return denial.get("error") is None
+
+
+def _has_error(denial: Denial) -> bool:
+    return not _has_no_error(denial)
+
+
+@FAULTS.by(lambda write: _written(401, write))
+def challenge_bare(denial: Denial) -> Response:
+    """The challenge of a missing token is the word Bearer alone; the pointer is elsewhere."""
+    bare = ("Bearer", bearer_challenge(denial, "DPoP"))
+    return respond(denial, bare if _has_no_error(denial) else (bearer_challenge(denial),))
+
+
+@FAULTS.step("challenges", "invalid")
+def challenge_quotes_inside(pointer: str | None, scope: str, description: str) -> Denial:
+    """The error description holds quotation marks."""
+    return token_invalid(pointer, scope, f'{description}: "kid" is not known')
+
+
+FAULTS.rows(
+    ("challenge-missing", "A 401 comes without a WWW-Authenticate header.",
+     _written(401, lambda denial: respond(denial, ()))),
+    ("challenge-of-another-scheme", "The challenge is of the scheme Token.",
+     _written(401, lambda denial: respond(denial, (bearer_challenge(denial, "Token"),)))),
+    ("challenge-url-unquoted", "The URL of the metadata is not quoted.",
+     _worded(lambda text: text.replace('metadata="', "metadata=").replace('/mcp"', "/mcp"))),
+    ("challenge-commas-missing", "The parameters are separated by spaces.",
+     _worded(lambda text: text.replace('", ', '" '))),
+    ("challenge-single-quotes", "The values stand in single quotes.",
+     _worded(lambda text: text.replace('"', "'").replace("scope='invoices:read'", 'scope="a"'))),
+    ("challenge-parameter-twice", "The challenge names its realm twice.",
+     _worded(lambda text: f'{text}, realm="a", realm="b"')),
+    ("challenge-without-pointer", "The challenge of a missing token does not lead to the metadata.",
+     _with("resource_metadata", None, when=_has_no_error)),
+    ("challenge-without-pointer-on-bad-token", "The challenge of a rejected token does not lead to the metadata.",
+     _with("resource_metadata", None, when=_has_error)),
+    ("challenge-without-scope", "The challenge of a missing token names no scope.",
+     _with("scope", None, when=_has_no_error)),
+    ("challenge-scope-with-commas", "The scopes of the challenge are separated by commas.",
+     _with("scope", "invoices:read, invoices:write")),
+    ("challenge-scope-empty", "The scope of the challenge is an empty string.", _with("scope", "")),
+    ("error-not-invalid-token", "A rejected token is called an unauthorized client.",
+     _with("error", "unauthorized_client")),
+    ("error-missing", "A rejected token is refused without an error code.", _with("error", None)),
+    ("scope-denied-unexplained", "A missing scope is answered with 403 without a challenge.",
+     _written(403, lambda denial: respond(replace(denial, body=json.dumps({"message": "forbidden"})), ()))),
+    ("scope-error-misnamed", "A missing scope is called access_denied.", _with("error", "access_denied", 403)),
+    ("scope-not-named", "The 403 does not name the missing scope.", _with("scope", None, 403)),
+    ("scope-misnamed", "The 403 names a scope that the token holds already.", _with("scope", "openid", 403)),
+    ("scope-denied-without-pointer", "The 403 does not lead to the metadata.", _with("resource_metadata", None, 403)),
+)  # fmt: skip
+
+
+@FAULTS.by(edited)
+async def result_in_refusal(incoming: Incoming, response: Response) -> Response:
+    """A 401 carries the result all the same."""
+    message = await incoming.posted()
+    if response.status_code != 401 or "id" not in message:
+        return response
+    body = JSONResponse({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": []}}, 401)
+    for line in response.headers.getlist("www-authenticate"):
+        body.headers.append("www-authenticate", line)
+    return body
+
+
+def _asks_for_a_token(_incoming: Incoming, response: Response) -> bool:
+    return response.status_code == 401 and 'error="' not in response.headers.get("www-authenticate", "")
+
+
+@FAULTS.by(edited)
+async def login_by_elicitation(incoming: Incoming, response: Response) -> Response:
+    """Without a token a tool asks the user to open the login page (URL elicitation)."""
+    message = await incoming.posted()
+    if not _asks_for_a_token(incoming, response) or rpc.params_of(message).get("name") != "export_invoices":
+        return response
+    login = {"mode": "url", "elicitationId": "login", "url": "http://127.0.0.1/login", "message": "Please sign in."}
+    error = {"code": -32042, "message": "URL elicitation required", "data": {"elicitations": [login]}}
+    return rpc.rpc_response({"jsonrpc": "2.0", "id": message["id"], "error": error})
+
+
+@FAULTS.by(edited)
+async def scope_denied_in_result(incoming: Incoming, response: Response) -> Response:
+    """A missing scope is told by a tool result with isError."""
+    message = await incoming.posted()
+    if response.status_code != 403 or not message:
+        return response
+    result: dict[str, Any] = {"content": [{"type": "text", "text": "scope missing"}], "isError": True}
+    if META_VERSION in meta_of(message):
+        result["resultType"] = "complete"
+    return rpc.rpc_response(rpc.result_message(message.get("id"), result))
+
+
+@FAULTS.by(edited)
+async def discover_empty(incoming: Incoming, response: Response) -> Response:
+    """server/discover does not say which revisions it speaks."""
+    message = await incoming.posted()
+    if message.get("method") != "server/discover" or response.status_code != 200:
+        return response
+    return rpc.rpc_response(rpc.result_message(message["id"], {"resultType": "complete"}))
+
+
+@FAULTS.by(edited)
+async def scope_denied_as_401(incoming: Incoming, response: Response) -> Response:
+    """A missing scope is answered with 401."""
+    if response.status_code != 403 or not await incoming.posted():
+        return response
+    return Response(status_code=401, headers={"www-authenticate": 'Bearer error="insufficient_scope"'})
+
+
+@FAULTS.step("endpoint", "open_to_all")
+async def discovery_open(incoming: Incoming) -> bool:
+    """The list of tools is open without a token."""
+    return (await incoming.posted()).get("method") == "tools/list"
+
+
+def _on_preflight(**answer: Any) -> Change:
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
+        preflight = lab.behaviour.endpoint.matches(incoming.path) and incoming.method == "OPTIONS"
+        return Response(**answer) if preflight else None
+
+    return intercepting(intercept=intercept)
+
+
+_FOR_ALL = {"access-control-allow-origin": "*", "access-control-allow-credentials": "true"}
+
+FAULTS.rows(
+    ("session-id-on-refusal", "A 401 hands out a session id.",
+     adding("mcp-session-id", "opened-before-it-was-asked", lambda _, response: response.status_code == 401)),
+    ("login-redirect", "Without a token the caller is sent to a login page.",
+     replacing(_asks_for_a_token, lambda: RedirectResponse("/login", 302))),
+    ("login-page", "Without a token the caller gets a login page with status 200.",
+     replacing(_asks_for_a_token, lambda: HTMLResponse("<p>Please sign in.</p>"))),
+    ("long-token-breaks", "A long token ends in a server error.",
+     replacing(lambda incoming, _: len(incoming.header("authorization") or "") > 8000,
+               lambda: Response(status_code=500))),
+    ("scope-undeclared", "The export needs a scope that nobody was told of.",
+     changing("scopes", required=lambda operation: (
+         required_scopes(operation) | ({READ} if EXPORT in required_scopes(operation) else set())))),
+    ("origin-ignored", "A foreign Origin is served.", intercepting(origin_allowed=always)),
+    ("version-ignored", "A protocol version that does not exist is served.",
+     changing("protocol", version_known=always, version_mirrored=always, mirrored=lambda *_: None)),
+    ("preflight-breaks", "A preflight ends in a server error.", _on_preflight(status_code=500)),
+    ("preflight-credentials", "A preflight allows credentials to every origin.",
+     _on_preflight(status_code=204, headers=_FOR_ALL)),
+)  # fmt: skip
+
+
+@FAULTS.step("endpoint", "intercept")
+async def challenge_hidden(lab: Lab, incoming: Incoming) -> Response | None:
+    """Browsers may call, but not read the challenge."""
+    endpoint, origin = lab.behaviour.endpoint, incoming.header("origin")
+    called = endpoint.matches(incoming.path) and incoming.method != "OPTIONS"
+    return await lab.guarded(incoming) if called and origin is not None and endpoint.origin_allowed(origin) else None

@@ -1,0 +1,200 @@
+"""Faults of the claims: of which kind a token is, who issued it, for whom, how long it is good, what it is bound to."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from mcp_auth_contract_lab.fault import Change, Faults, all_of
+from mcp_auth_contract_lab.refusal import InsufficientScope, InvalidToken
+from mcp_auth_contract_lab.scopes import BASIC_SCOPE, granted_scopes
+from mcp_auth_contract_lab.steps import DEFAULT_USER, accepting, always, breaking, broken, refusing, verifying
+from mcp_auth_contract_lab.verification import SOUND, Claims, Trust, audience_named, not_expired
+
+FAULTS = Faults()
+
+_issuer, _audience, _expiry = accepting("issuer"), accepting("audience"), accepting("expiry")
+_DAY_S = 86_400
+_BINDINGS = frozenset({"jkt", "x5t#S256", "jwk"})
+
+
+def _issuer_text(matches: Callable[[str, str], bool]) -> Change:
+    """Compare an issuer with the own one in another way as well."""
+    return _issuer(lambda claims, trust: isinstance(claims.get("iss"), str)
+                   and matches(claims["iss"], trust.settings.issuer))  # fmt: skip
+
+
+def _one_audience(matches: Callable[[str, str], bool]) -> Change:
+    """Compare a single audience with the own one in another way as well."""
+    return _audience(lambda claims, trust: isinstance(claims.get("aud"), str)
+                     and matches(claims["aud"], trust.settings.resource))  # fmt: skip
+
+
+FAULTS.rows(
+    ("issuer-ignored", "The issuer is not looked at.", _issuer(always)),
+    ("issuer-missing-accepted", "The issuer is compared only where the token names one.",
+     _issuer(lambda claims, _trust: claims.get("iss") is None)),
+    ("issuer-prefix-accepted", "An issuer that begins with the trusted one is trusted.", _issuer_text(str.startswith)),
+    ("issuer-part-accepted", "An issuer that is a part of the trusted one is trusted (CVE-2024-53861).",
+     _issuer_text(lambda named, ours: named != "" and named in ours)),
+    ("issuer-slash-normalised", "A slash at the end of the issuer makes no difference.",
+     _issuer_text(lambda named, ours: named.rstrip("/") == ours.rstrip("/"))),
+    ("issuer-of-other-type-accepted", "An issuer that is no string is not compared.",
+     _issuer(lambda claims, _trust: not isinstance(claims.get("iss", ""), str | None))),
+    ("issuer-list-accepted", "A list that holds the trusted issuer is trusted (CVE-2025-30144).",
+     _issuer(lambda claims, trust: isinstance(claims.get("iss"), list) and trust.settings.issuer in claims["iss"])),
+    ("issuer-space-stripped", "White space around the issuer makes no difference.",
+     _issuer_text(lambda named, ours: named.strip() == ours)),
+    ("issuer-cut-at-nul", "The issuer is read up to the first NUL.",
+     _issuer_text(lambda named, ours: named.split("\0")[0] == ours)),
+    ("issuer-unknown-fails", "The settings of an unknown issuer are looked up, and the request fails.",
+     breaking("issuer")(lambda claims, trust: claims.get("iss") != trust.settings.issuer)),
+)  # fmt: skip
+
+
+def _same_origin(named: str, resource: str) -> bool:
+    try:
+        ours, theirs = urlsplit(resource), urlsplit(named)
+    except ValueError:
+        return False
+    return (ours.scheme, ours.netloc) == (theirs.scheme, theirs.netloc)
+
+
+def _names_another(claims: Claims, trust: Trust) -> bool:
+    return bool(claims.get("resource", trust.settings.resource) != trust.settings.resource)
+
+
+FAULTS.rows(
+    ("audience-ignored", "The audience is not looked at.", _audience(always)),
+    ("audience-missing-accepted", "The audience is compared only where the token names one.",
+     _audience(lambda claims, _trust: claims.get("aud") is None)),
+    ("audience-empty-list-accepted", "An empty list of audiences counts as every audience.",
+     _audience(lambda claims, _trust: claims.get("aud") == [])),
+    ("audience-prefix-accepted", "An audience that begins with the own one is taken for it.",
+     _one_audience(str.startswith)),
+    ("audience-part-accepted", "An audience that contains the own one is taken for it.",
+     _one_audience(str.__contains__)),
+    ("audience-origin-accepted", "Any audience on the own origin is taken for the own one.",
+     _one_audience(_same_origin)),
+    ("audience-wildcard-accepted", "An audience with a star in it matches.",
+     _one_audience(lambda named, _ours: "*" in named)),
+    ("audience-of-issuer-accepted", "A token for the authorization server itself is accepted.",
+     _audience(lambda claims, trust: claims.get("aud") == trust.settings.issuer)),
+    ("audience-list-unread", "Any list of audiences is accepted, whatever is in it.",
+     _audience(lambda claims, _trust: isinstance(claims.get("aud"), list) and claims["aud"] != [])),
+    ("audience-list-refused", "A list of audiences is refused even if the own one is in it.",
+     refusing("audience")(lambda claims, trust: claims.get("aud") != trust.settings.resource)),
+    ("audience-object-accepted", "An object that has the own audience as a member is taken for a list.",
+     _audience(lambda claims, trust: isinstance(claims.get("aud"), dict) and trust.settings.resource in claims["aud"])),
+    ("audience-of-client-accepted", "A token for the client that asked for it is accepted.",
+     _audience(lambda claims, trust: "aud" in claims and claims["aud"] == claims.get(trust.settings.claims.client))),
+    ("audience-from-resource-claim", "A claim named resource counts as an audience.",
+     _audience(lambda claims, trust: claims.get("resource") == trust.settings.resource)),
+    ("audience-split-at-spaces", "A single audience is split at its spaces.",
+     _one_audience(lambda named, ours: " " in named and ours in named.split(" "))),
+    ("audience-cut-at-nul", "The audience is read up to the first NUL.",
+     _one_audience(lambda named, ours: named.split("\0")[0] == ours)),
+    ("audience-query-ignored", "Query and fragment of the audience make no difference.",
+     _one_audience(lambda named, ours: named.split("?")[0].split("#")[0] == ours)),
+    ("audience-member-fails", "The request fails where a member of the list of audiences is no string.",
+     breaking("audience")(lambda claims, _trust: isinstance(claims.get("aud"), list)
+                          and not all(isinstance(member, str) for member in claims["aud"]))),
+    ("resource-claim-fails", "The request fails where a claim named resource names another server.",
+     breaking("audience", after=True)(_names_another)),
+)  # fmt: skip
+
+
+@FAULTS.step("verification", "audience")
+def audience_unknown_fails(claims: Claims, trust: Trust) -> None:
+    """The settings of an unknown audience are looked up, and the request fails."""
+    try:
+        audience_named(claims, trust)
+    except InvalidToken:
+        raise broken() from None
+
+
+FAULTS.rows(
+    ("expiry-ignored", "Expired tokens, and tokens that never expire, are accepted.", _expiry(always)),
+    ("expiry-missing-accepted", "A token without exp is accepted.",
+     _expiry(lambda claims, _trust: "exp" not in claims)),
+    ("leeway-of-a-day", "Tokens live a day longer than they say.",
+     verifying(expiry=lambda claims, trust: not_expired(claims, replace(trust, now=trust.now - _DAY_S)))),
+    ("not-before-ignored", "Tokens are accepted before their nbf.", accepting("not_before")(always)),
+)  # fmt: skip
+
+
+@FAULTS.step("verification", "expiry")
+def scope_before_expiry(claims: Claims, trust: Trust) -> None:
+    """The scope is judged before the expiry: an expired token without scopes is answered with 403."""
+    held = granted_scopes(claims, trust.settings)
+    if not held:
+        raise InsufficientScope(frozenset({BASIC_SCOPE}), held)
+    not_expired(claims, trust)
+
+
+def _defaulting(part: str, when: Callable[[Claims, str], bool]) -> Change:
+    sound, default = getattr(SOUND, part), getattr(DEFAULT_USER, part)
+
+    def step(claims: Claims, trust: Trust) -> str:
+        name = getattr(trust.settings.claims, part)
+        return str(default if when(claims, name) else sound(claims, trust))
+
+    return verifying(**{part: step})
+
+
+FAULTS.rows(
+    *(
+        (f"{part}-{how}-accepted", f"A token whose {part} is {how} stands for a default {part}.",
+         _defaulting(part, when))
+        for part in ("subject", "tenant")
+        for how, when in (
+            ("missing", lambda claims, name: name not in claims),
+            ("empty", lambda claims, name: claims.get(name) == ""),
+            ("null", lambda claims, name: name in claims and claims[name] is None),
+        )
+    )
+)  # fmt: skip
+
+
+def _bound(claims: Claims) -> bool:
+    return isinstance(claims["cnf"], dict) and bool(_BINDINGS & set(claims["cnf"]))
+
+
+FAULTS.rows(
+    ("bound-token-breaks", "A token that is bound to a key breaks the server.",
+     breaking("not_before")(lambda claims, _trust: "cnf" in claims and _bound(claims))),
+    ("confirmation-breaks", "A confirmation of a kind that nobody has thought of breaks the server.",
+     breaking("not_before")(lambda claims, _trust: "cnf" in claims and not _bound(claims))),
+)  # fmt: skip
+
+_FOREIGN_CLAIMS = frozenset({"token_use", "typ", "events", "nonce"})
+
+
+def _accepting(typ: str, when: Callable[[Claims, Trust], bool]) -> Change:
+    """Accept tokens of one more kind, whose audience is right for that kind."""
+    return all_of(accepting("kind")(lambda header, _trust: header.get("typ") == typ), accepting("audience")(when))
+
+
+FAULTS.rows(
+    ("id-token-accepted", "An ID token of the same login is taken for an access token.",
+     _accepting("JWT", lambda claims, trust: "nonce" in claims
+                and claims.get("aud") == claims.get(trust.settings.claims.client))),
+    ("refresh-token-accepted", "A refresh token is taken for an access token.",
+     _accepting("JWT", lambda claims, trust: claims.get("typ") == "Refresh"
+                and claims.get("aud") == trust.settings.issuer)),
+    ("assertion-accepted", "An assertion is taken for the access token that it could be exchanged for.",
+     _accepting("oauth-id-jag+jwt", lambda claims, trust: (
+         (claims.get("aud"), claims.get("resource")) == (trust.settings.issuer, trust.settings.resource)))),
+    ("session-token-accepted", "The issuer's own session token is taken for an access token.",
+     _accepting("JWT", lambda claims, _trust: "sid" in claims and "aud" not in claims)),
+    ("typ-unknown-fails",
+     "A verifier is looked up by the type in the header, and the request fails where there is none.",
+     breaking("kind")(lambda header, trust: not isinstance(header.get("typ"), str)
+                      or header["typ"] not in trust.settings.types)),
+    ("kind-ignored", "The type in the header is not looked at.", accepting("kind")(always)),
+    ("typ-long-form-refused", "Only the short form of the access token's media type is known.",
+     refusing("kind")(lambda header, _trust: header.get("typ") == "application/at+jwt")),
+    ("typ-type-fails", "The request fails where the type in the header is no string.",
+     breaking("kind")(lambda header, _trust: not isinstance(header.get("typ", ""), str))),
+    ("kind-in-claims-fails", "A verifier is looked up by the kind that the claims suggest, and the request fails.",
+     breaking("audience", after=True)(lambda claims, _trust: bool(_FOREIGN_CLAIMS & set(claims)))),
+)  # fmt: skip

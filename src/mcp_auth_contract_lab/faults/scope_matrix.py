@@ -1,0 +1,172 @@
+"""Faults of the scope matrix: rights that something implies, ways past the check, challenges that lead nowhere."""
+
+import itertools
+import json
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from starlette.responses import Response
+
+from mcp_auth_contract.model import OperationKind
+from mcp_auth_contract_lab import rpc
+from mcp_auth_contract_lab.behaviour import Behaviour
+from mcp_auth_contract_lab.challenges import Denial, bearer_challenge, respond, scope_insufficient, write_bearer
+from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing
+from mcp_auth_contract_lab.faults.scopes import free, scoping
+from mcp_auth_contract_lab.incoming import Incoming
+from mcp_auth_contract_lab.methods import shown_if_allowed
+from mcp_auth_contract_lab.protocol import as_written, meta_of
+from mcp_auth_contract_lab.refusal import RpcRefused
+from mcp_auth_contract_lab.scopes import ADMIN, Operation, all_held, insufficient, required_scopes
+from mcp_auth_contract_lab.tools import READ, WRITE, Tool
+
+FAULTS = Faults()
+
+_Asked = tuple[str, Mapping[str, Any]]
+_Scopes = frozenset[str]
+
+_LISTED = "invoice://INV-1"
+"""The resource that a table of scopes names; others come from the template."""
+_UNDECLARED = Tool("debug_dump", "Show everything", frozenset(), lambda *_: {}, {})
+_GONE, _NOWHERE = "export_invoices", "invoices:nobody"
+
+
+def _template_only(operation: Operation) -> bool:
+    return operation.kind is OperationKind.RESOURCE and operation.by == "resources/read" and operation.name != _LISTED
+
+
+FAULTS.rows(
+    ("scope-only-in-list", "A tool is hidden from weak tokens, and runs for whoever knows its name.",
+     all_of(changing("listing", shown=shown_if_allowed),
+            free(lambda one: one.kind is OperationKind.TOOL and READ not in required_scopes(one)))),
+    ("scope-any-of", "One of the scopes of an operation is enough.",
+     scoping(covers=lambda granted, needed: bool(granted & needed) or not needed)),
+    ("scope-write-implies-read", "Who may write may read, which the contract does not say.",
+     scoping(covers=lambda granted, needed: all_held(granted | ({READ} if WRITE in granted else set()), needed))),
+    ("scope-write-is-all", "Who may write may do everything.",
+     scoping(covers=lambda granted, needed: WRITE in granted or all_held(granted, needed))),
+    ("scope-batch-of-one-unchecked", "A batch of one element is not looked into.",
+     scoping(batched=lambda messages: messages if len(messages) > 1 else ())),
+    ("scope-batch-tail-unchecked", "The first element of a batch is checked, and no other.",
+     scoping(batched=lambda messages: messages[:1])),
+    ("scope-ignored-for-completion", "Completion asks for no scope.",
+     free(lambda operation: operation.by == "completion/complete")),
+    ("scope-ignored-for-subscriptions", "Subscriptions ask for no scope.",
+     free(lambda operation: operation.by == "subscriptions/listen")),
+    ("scope-ignored-for-templates", "A resource that a template makes asks for no scope.", free(_template_only)),
+    ("scope-method-case-ignored", "A method runs in any case, and is checked in one.",
+     changing("protocol", spelt=str.lower)),
+    ("scope-hierarchy-ignored", "The scope of administrators implies nothing.", scoping(implied=frozenset)),
+    ("scope-undeclared-tool", "There is a tool that the contract does not name.",
+     changing("listing", besides=(_UNDECLARED,))),
+)  # fmt: skip
+
+
+@FAULTS.step("scopes", "required")
+def scope_free_tool_guarded(operation: Operation) -> _Scopes:
+    """A tool without scopes asks for one."""
+    return required_scopes(operation) | ({READ} if operation.name == "list_currencies" else set())
+
+
+def _asked(ask: Callable[[Incoming, str, Mapping[str, Any], Mapping[str, Any]], _Asked]) -> Change:
+    """Authorize another method or other parameters than those that run."""
+
+    def asked(incoming: Incoming, message: Mapping[str, Any]) -> _Asked:
+        return ask(incoming, *as_written(incoming, message), meta_of(message))
+
+    return changing("protocol", asked=asked)
+
+
+def _asked_unmirrored(ask: Callable[[Incoming, str, Mapping[str, Any], Mapping[str, Any]], _Asked]) -> Change:
+    return all_of(_asked(ask), changing("protocol", mirrored=lambda _incoming, _message: None))
+
+
+@FAULTS.by(_asked_unmirrored)
+def scope_by_name_header(incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
+    """The scopes are those of the tool that Mcp-Name names."""
+    name = incoming.header("mcp-name") or ""
+    if name.startswith("=?base64?"):
+        name = b64decode(name[9:-2]).decode()
+    key = "uri" if method == "resources/read" else "name"
+    return method, {**params, key: name} if key in params and name else params
+
+
+@FAULTS.by(_asked_unmirrored)
+def scope_by_method_header(incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
+    """The scopes are those of the method that Mcp-Method names."""
+    return incoming.header("mcp-method") or method, params
+
+
+@FAULTS.by(_asked)
+def scope_by_meta_name(_incoming: Incoming, method: str, params: Mapping[str, Any], meta: Mapping[str, Any]) -> _Asked:
+    """The scopes are those of a name in _meta."""
+    return method, {**params, **{key: value for key, value in meta.items() if key in ("name", "uri")}}
+
+
+@FAULTS.by(_asked)
+def scope_by_first_name(incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
+    """Of two names the first is checked, and the last runs."""
+    read = json.loads(incoming.read, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
+    return method, rpc.params_of(read) if isinstance(read, dict) else params
+
+
+@FAULTS.by(_asked)
+def scope_by_argument(_incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
+    """A call whose arguments name its scopes is believed."""
+    arguments = params.get("arguments")
+    claimed = isinstance(arguments, dict) and "scopes" in arguments
+    return ("ping", {}) if claimed else (method, params)
+
+
+@FAULTS.step("challenges", "insufficient")
+def scope_challenge_first_only(pointer: str | None, needed: _Scopes, held: _Scopes) -> Denial:
+    """The challenge names the first missing scope, and the next one then."""
+    lacking = sorted(needed - held) or sorted(needed)
+    return scope_insufficient(pointer, frozenset(lacking[:1]), held)
+
+
+@FAULTS.step("challenges", "write")
+def scope_challenge_split(denial: Denial) -> Response:
+    """Each scope comes in a challenge of its own."""
+    if denial.status != 403:
+        return write_bearer(denial)
+    said = tuple(pair for pair in denial.parameters if pair[0] != "scope")
+    named = (denial.get("scope") or "").split(" ")
+    split = (replace(denial, parameters=(*said, ("scope", scope))) for scope in named)
+    return respond(denial, tuple(bearer_challenge(one) for one in split))
+
+
+@FAULTS.change
+def scope_challenge_changes(behaviour: Behaviour) -> Behaviour:
+    """Each challenge names another scope besides."""
+    turn = itertools.count()
+
+    def each_time(pointer: str | None, needed: _Scopes, held: _Scopes) -> Denial:
+        return scope_insufficient(pointer, needed | {f"invoices:turn{next(turn)}"}, held)
+
+    return changing("challenges", insufficient=each_time)(behaviour)
+
+
+@FAULTS.by(lambda insufficient: all_of(scoping(implied=frozenset), changing("challenges", insufficient=insufficient)))
+def scope_challenge_leads_nowhere(pointer: str | None, _needed: _Scopes, held: _Scopes) -> Denial:
+    """The challenge asks for a broader scope, which the server does not honour."""
+    return scope_insufficient(pointer, frozenset({ADMIN}), held)
+
+
+def _refuse(operations: Sequence[Operation], needed: _Scopes, held: _Scopes) -> Exception:
+    return (
+        RpcRefused(rpc.INVALID_PARAMS, "no such tool") if _NOWHERE in needed else insufficient(operations, needed, held)
+    )
+
+
+def _withdrawn(required: Callable[[Operation], _Scopes]) -> Change:
+    gone = changing("listing", shown=lambda _principal, tool: tool.name != _GONE)
+    return all_of(gone, scoping(required=required, refuse=_refuse))
+
+
+@FAULTS.by(_withdrawn)
+def scope_declared_tool_gone(operation: Operation) -> _Scopes:
+    """A tool of the contract is not there."""
+    return frozenset({_NOWHERE}) if operation.name == _GONE else required_scopes(operation)

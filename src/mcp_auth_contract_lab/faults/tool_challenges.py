@@ -1,0 +1,199 @@
+"""Faults of servers that sign users in for single tools: what results and descriptions of tools tell the host."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+from starlette.responses import JSONResponse, Response
+
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract_lab import rpc
+from mcp_auth_contract_lab.app import Lab
+from mcp_auth_contract_lab.challenges import Denial, in_result
+from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing
+from mcp_auth_contract_lab.incoming import Incoming, parse_json
+from mcp_auth_contract_lab.legacy import run
+from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.profiles import discovery_is_open, with_schemes
+from mcp_auth_contract_lab.steps import DEFAULT_USER, always, intercepting
+from mcp_auth_contract_lab.tools import Tool
+
+FAULTS = Faults(within=Profile.TOOL_CHALLENGE)
+
+_Result: TypeAlias = dict[str, Any]
+_When: TypeAlias = Callable[[Denial], bool]
+
+_MEMBER = "mcp/www_authenticate"
+
+
+def _for(error: str | None) -> _When:
+    return lambda denial: denial.get("error") == error
+
+
+_MISSING, _BAD, _WEAK = _for(None), _for("invalid_token"), _for("insufficient_scope")
+
+
+def _told(edit: Callable[[_Result], _Result], when: _When = always) -> Change:
+    """Change the result that refuses."""
+
+    def told(denial: Denial) -> _Result:
+        return edit(in_result(denial)) if when(denial) else in_result(denial)
+
+    return changing("challenges", told=told)
+
+
+def _worded(pattern: str, by: str, when: _When = always) -> Change:
+    """Change the text of the challenge in the result."""
+
+    def edit(result: _Result) -> _Result:
+        return {**result, "_meta": {_MEMBER: [re.sub(pattern, by, text) for text in result["_meta"][_MEMBER]]}}
+
+    return _told(edit, when)
+
+
+def _by_status(when: _When) -> Change:
+    """Refuse by the HTTP status after all."""
+    return changing("challenges", in_tool_result=lambda denial: not when(denial))
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A tool call, with the result that it got soundly."""
+
+    lab: Lab
+    incoming: Incoming
+    message: Mapping[str, Any]
+    result: _Result
+
+    @property
+    def refused(self) -> bool:
+        return _MEMBER in self.result.get("_meta", {})
+
+    @property
+    def tool(self) -> object:
+        return rpc.params_of(self.message).get("name")
+
+
+def _answered(edit: Callable[[_Call], _Result | None], status: int = 200) -> Change:
+    """Change the result of a tool call, or the status that it comes with. None: leave it."""
+
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
+        message = await incoming.posted()
+        if message.get("method") != "tools/call" or incoming.header("origin"):
+            return None
+        response = await lab.guarded(incoming)
+        reply = parse_json(bytes(response.body))
+        if not isinstance(reply, dict) or not isinstance(reply.get("result"), dict):
+            return response
+        result = edit(_Call(lab, incoming, message, reply["result"]))
+        if result is None:
+            return response
+        headers = {} if status == 200 else {"www-authenticate": result["_meta"][_MEMBER][0]}
+        return rpc.rpc_response(rpc.result_message(message["id"], result), status, headers)
+
+    return intercepting(intercept=intercept)
+
+
+@FAULTS.by(_answered)
+def tool_challenge_beside_data(call: _Call) -> _Result | None:
+    """The tool runs first, and then asks for a sign-in."""
+    if not call.refused or call.tool == "update_invoice":
+        return None
+    ran = run(call.lab, call.message, DEFAULT_USER, Revision.R2025_06_18).get("result", {})
+    return {**call.result, "structuredContent": ran.get("structuredContent", {})}
+
+
+@FAULTS.by(partial(_answered, status=401))
+def tool_challenge_in_401(call: _Call) -> _Result | None:
+    """The result with the challenge is the body of a 401."""
+    return call.result if call.refused and call.incoming.header("authorization") is None else None
+
+
+@FAULTS.by(_answered)
+def tool_challenge_no_error_result(call: _Call) -> _Result | None:
+    """The export without its scope answers with a challenge and no isError."""
+    weak = call.refused and "insufficient_scope" in call.result["_meta"][_MEMBER][0]
+    return {**call.result, "isError": False} if weak and call.tool == "export_invoices" else None
+
+
+@FAULTS.by(_answered)
+def tool_challenge_on_success(call: _Call) -> _Result | None:
+    """Every result has a challenge."""
+    meta = {_MEMBER: ['Bearer error="invalid_token", error_description="Sign in to see more"']}
+    return None if call.refused or call.result.get("isError") else {**call.result, "_meta": meta}
+
+
+@FAULTS.by(lambda intercept: all_of(_worded('/mcp"', '/other"'), intercepting(intercept=intercept)))
+async def tool_challenge_pointer_to_another(_lab: Lab, incoming: Incoming) -> Response | None:
+    """The challenge in the result leads to another resource's metadata."""
+    if incoming.path != "/.well-known/oauth-protected-resource/other":
+        return None
+    return JSONResponse({"resource": "https://other.example.com/mcp", "authorization_servers": []})
+
+
+FAULTS.rows(
+    ("tool-challenge-401-without-token", "A tool without a token is answered with 401.", _by_status(_MISSING)),
+    ("tool-challenge-401-on-bad-token", "A tool with a bad token is answered with 401.", _by_status(_BAD)),
+    ("tool-challenge-403-on-missing-scope", "A tool that lacks a scope is answered with 403.", _by_status(_WEAK)),
+    ("tool-challenge-left-out", "A tool that lacks a scope says isError, and no more.",
+     _told(lambda result: {**result, "_meta": {}}, _WEAK)),
+    ("tool-challenge-without-text", "The result with the challenge has no content.",
+     _told(lambda result: {**result, "content": []})),
+    ("tool-challenge-for-public-tool", "The tool that is open to everybody asks for a sign-in.",
+     intercepting(open_to_all=discovery_is_open)),
+    ("tool-challenge-commas-missing", "The parameters in the result are separated by spaces.", _worded('", ', '" ')),
+    ("tool-challenge-as-object", "The challenge in the result is an object.",
+     _told(lambda result: {**result, "_meta": {_MEMBER: {"scheme": "Bearer"}}})),
+    ("tool-challenge-of-another-scheme", "The challenge in the result is of the scheme Token.",
+     _worded("Bearer", "Token")),
+    ("tool-challenge-without-error", "The challenge in the result has no error.",
+     _worded(', error="[^"]*"|error="[^"]*", ', "")),
+    ("tool-challenge-without-description", "The challenge in the result has no error_description.",
+     _worded(', error_description="[^"]*"', "")),
+    ("tool-challenge-without-pointer", "The challenge in the result does not lead to the metadata.",
+     _worded('resource_metadata="[^"]*", ', "")),
+    ("tool-challenge-pointer-to-nowhere", "The challenge in the result leads to a page that is not there.",
+     _worded('/mcp"', '/gone"')),
+    ("tool-challenge-bad-token-misnamed", "A bad token is called insufficient_scope in the result.",
+     _worded("invalid_token", "insufficient_scope", _BAD)),
+    ("tool-challenge-scope-misnamed", "A missing scope is called invalid_token in the result.",
+     _worded("insufficient_scope", "invalid_token", _WEAK)),
+    ("tool-challenge-scope-not-named", "The result does not name the missing scope.",
+     _worded(', scope="[^"]*"', "", _WEAK)),
+)  # fmt: skip
+
+
+def _described(edit: Callable[[_Result], _Result], name: str = "get_invoice") -> Change:
+    """Describe one tool in another way."""
+
+    def described(tool: Tool) -> _Result:
+        return edit(with_schemes(tool)) if tool.name == name else with_schemes(tool)
+
+    return changing("listing", described=described)
+
+
+def _stating(*schemes: Mapping[str, Any], name: str = "get_invoice") -> Change:
+    said = {"securitySchemes": list(schemes)}
+    return _described(lambda entry: {**entry, **said, "_meta": said}, name)
+
+
+_NOAUTH = {"type": "noauth"}
+_READ = {"type": "oauth2", "scopes": ["invoices:read"]}
+
+FAULTS.rows(
+    ("tool-challenge-schemes-missing", "One protected tool states no securitySchemes.",
+     _described(lambda entry: {name: entry[name] for name in entry if name not in ("securitySchemes", "_meta")})),
+    ("tool-challenge-schemes-unknown", "One tool states a scheme of type http, as OpenAPI would.",
+     _stating({"type": "http", "scheme": "bearer"})),
+    ("tool-challenge-schemes-scopes-as-text", "The scopes of one tool are one string.",
+     _stating({"type": "oauth2", "scopes": "invoices:read"})),
+    ("tool-challenge-schemes-noauth", "A protected tool states noauth.", _stating(_NOAUTH, _READ)),
+    ("tool-challenge-schemes-linked-only", "The tool that is open to everybody states oauth2 alone.",
+     _stating(_READ, name="whoami")),
+    ("tool-challenge-schemes-other-scopes", "A tool states a scope that it does not need.",
+     _stating({"type": "oauth2", "scopes": ["invoices:read", "invoices:write"]})),
+    ("tool-challenge-schemes-mirror-differs", "A tool says one thing, and its _meta another.",
+     _described(lambda entry: {**entry, "_meta": {"securitySchemes": [_NOAUTH]}})),
+)  # fmt: skip

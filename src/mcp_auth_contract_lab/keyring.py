@@ -1,0 +1,120 @@
+"""The authorization server's keys: fetched off the event loop, cached, refetched for an unknown kid."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from jwt import PyJWK
+from starlette.responses import Response
+
+from mcp_auth_contract_lab.jwks import JWK, KeySet, fetch_jwks, objects_only, usable
+from mcp_auth_contract_lab.refusal import KeysUnavailable
+from mcp_auth_contract_lab.settings import LabSettings
+
+Fetch: TypeAlias = Callable[[LabSettings], Mapping[str, Any]]
+
+
+async def off_the_loop(fetch: Fetch, settings: LabSettings) -> Mapping[str, Any]:
+    """Fetch on a thread, so that a slow issuer holds up nobody whose key is known."""
+    return await asyncio.to_thread(fetch, settings)
+
+
+def within_ttl(age: float, settings: LabSettings) -> bool:
+    """The cache is good for its time to live, and for no time if the clock went back."""
+    return 0 <= age < settings.jwks_ttl
+
+
+def after_cooldown(since: float, settings: LabSettings) -> bool:
+    """An unknown kid causes one fetch per cooldown, however many strangers knock."""
+    return not 0 <= since < settings.jwks_cooldown
+
+
+def unavailable() -> Response:
+    """Say that the server cannot tell, and when to come back (RFC 9110 §15.6.4)."""
+    return Response("the issuer's keys cannot be had", 503, {"retry-after": "5"}, "text/plain")
+
+
+@dataclass(frozen=True, slots=True)
+class Keyring:
+    """How keys are had and kept. `fetch` blocks and raises KeysUnavailable; `run` runs it.
+
+    `members` reads a JWK set, `usable` picks the keys for an algorithm, `merged` makes the members to keep out
+    of the cached and the fetched ones. `in_date` tells from the cache's age in seconds whether it is good,
+    `rested` from the seconds since the last attempt whether an unknown kid may cause another. `after_failure`
+    is what stays cached when that one fails, `outage` the answer to a request that cannot be judged.
+    """
+
+    fetch: Fetch = fetch_jwks
+    run: Callable[[Fetch, LabSettings], Awaitable[Mapping[str, Any]]] = off_the_loop
+    members: Callable[[Mapping[str, Any]], Sequence[JWK]] = objects_only
+    usable: Callable[[JWK, str], PyJWK | None] = usable
+    # The fetched set is the whole truth: a key that is no longer published is no longer good.
+    merged: Callable[[Sequence[JWK], Sequence[JWK]], Sequence[JWK]] = lambda _cached, fetched: fetched
+    in_date: Callable[[float, LabSettings], bool] = within_ttl
+    rested: Callable[[float, LabSettings], bool] = after_cooldown
+    # The cached keys are in date: an outage must not turn a stranger's token into a 503.
+    after_failure: Callable[[KeySet], KeySet | None] = lambda cached: cached
+    outage: Callable[[], Response] = unavailable
+
+
+class KeySource:
+    """The current key set. One fetch runs at a time."""
+
+    def __init__(self, settings: LabSettings, steps: Keyring = Keyring()) -> None:
+        self._settings = settings
+        self._steps = steps
+        self._fixed = self._set_of(steps.members(settings.keys)) if settings.keys is not None else None
+        self._cached: KeySet | None = None
+        self._fetched = 0.0
+        self._tried: float | None = None
+        self._lock = asyncio.Lock()
+
+    async def current(self) -> KeySet:
+        """Return the keys, fetched if the cache is out of date. Raises KeysUnavailable."""
+        if self._fixed is not None:
+            return self._fixed
+        kept = self._in_date()
+        if kept is None:
+            async with self._lock:
+                kept = self._in_date()
+                if kept is None:
+                    return await self._refresh()
+        return kept
+
+    async def knowing(self, kid: object) -> KeySet:
+        """Return the keys, refetched if none has the kid and the cooldown is over. Raises KeysUnavailable."""
+        keys = await self.current()
+        if self._fixed is not None or keys.knows(kid):
+            return keys
+        async with self._lock:
+            latest = self._cached
+            if latest is None or latest.knows(kid):
+                return latest or keys
+            if self._tried is not None and not self._steps.rested(self._since(self._tried), self._settings):
+                return latest
+            try:
+                return await self._refresh()
+            except KeysUnavailable:
+                self._cached = self._steps.after_failure(latest)
+                if self._cached is None:
+                    raise
+                return self._cached
+
+    def _set_of(self, members: Sequence[JWK]) -> KeySet:
+        return KeySet(members, self._steps.usable)
+
+    def _since(self, moment: float) -> float:
+        return self._settings.clock() - moment
+
+    def _in_date(self) -> KeySet | None:
+        if self._cached is None or not self._steps.in_date(self._since(self._fetched), self._settings):
+            return None
+        return self._cached
+
+    async def _refresh(self) -> KeySet:
+        self._tried = self._settings.clock()
+        fetched = self._steps.members(await self._steps.run(self._steps.fetch, self._settings))
+        cached = self._cached.members if self._cached is not None else ()
+        self._cached, self._fetched = self._set_of(self._steps.merged(cached, fetched)), self._settings.clock()
+        return self._cached

@@ -1,0 +1,113 @@
+"""Event streams: with a fixed content, or open until the client leaves or the token expires."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+_LONGEST_STREAM_S = 3600.0
+
+PRIMING = "0"
+"""The id of the event that opens a stream."""
+_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+def event(message: Mapping[str, Any], ident: str | None = None) -> str:
+    """Return one event that carries a JSON-RPC message, with its id if it has one."""
+    numbered = "" if ident is None else f"id: {ident}\n"
+    return f"{numbered}event: message\ndata: {json.dumps(message)}\n\n"
+
+
+def _priming(ident: str) -> str:
+    return f"id: {ident}\ndata:\n\n: this stream carries JSON-RPC messages\n\n"
+
+
+class EventStream(Response):
+    """A whole event stream, opened by a priming event and a comment (MCP 2025-11-25, sending messages)."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, messages: Sequence[Mapping[str, Any]], headers: Mapping[str, str] | None = None) -> None:
+        content = _priming(PRIMING) + "".join(event(message) for message in messages)
+        super().__init__(content, headers={**_HEADERS, **(headers or {})})
+
+
+class OpenStream(Response):
+    """An event stream that stays open for at most `seconds`, then says `farewell`, if it has one.
+
+    `opening` is raw text in place of the priming event and the `first` messages. `waiting` holds events that come
+    later; `closed` is called when the stream has ended.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        first: Sequence[Mapping[str, Any]] = (),
+        *,
+        seconds: float = _LONGEST_STREAM_S,
+        farewell: Mapping[str, Any] | None = None,
+        primed: bool = True,
+        opening: str = "",
+        waiting: "asyncio.Queue[str] | None" = None,
+        closed: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(None, headers=_HEADERS)
+        self._opening = opening or (_priming(PRIMING) if primed else "") + "".join(event(message) for message in first)
+        self._seconds = max(0.0, min(seconds, _LONGEST_STREAM_S))
+        self._farewell = farewell
+        self._waiting = waiting
+        self._closed = closed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the opening, then what comes, until the client leaves or the clock says so."""
+        del scope
+        forwarding: asyncio.Task[None] | None = None
+        try:
+            await self._begin(send)
+            if self._waiting is not None:
+                forwarding = asyncio.create_task(self._forward(self._waiting, send))
+            if not await self._left(receive):
+                await self._end(send, forwarding)
+        finally:
+            self._closed()
+            await _stop(forwarding)
+
+    async def _begin(self, send: Send) -> None:
+        start = {"type": "http.response.start", "status": self.status_code, "headers": self._open_headers()}
+        await send(start)
+        await send({"type": "http.response.body", "body": self._opening.encode(), "more_body": True})
+
+    async def _left(self, receive: Receive) -> bool:
+        """Whether the client left before the time was over."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+                return True
+        except TimeoutError:
+            return False
+
+    async def _end(self, send: Send, forwarding: "asyncio.Task[None] | None") -> None:
+        await _stop(forwarding)
+        closing = event(self._farewell) if self._farewell is not None else ""
+        await send({"type": "http.response.body", "body": closing.encode(), "more_body": False})
+
+    async def _forward(self, waiting: "asyncio.Queue[str]", send: Send) -> None:
+        while True:
+            text = await waiting.get()
+            await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
+
+    def _open_headers(self) -> list[tuple[bytes, bytes]]:
+        return [(name, value) for name, value in self.raw_headers if name != b"content-length"]
+
+
+async def _stop(task: "asyncio.Task[None] | None") -> None:
+    if task is not None:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task

@@ -1,0 +1,174 @@
+"""The eight tools: what they are called with, which scopes they need, what they answer."""
+
+import json
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from mcp_auth_contract_lab.principal import Principal
+from mcp_auth_contract_lab.records import Invoice, Ledger, Way
+
+READ = "invoices:read"
+WRITE = "invoices:write"
+EXPORT = "invoices:export"
+
+_PAGE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool. `arguments` maps each argument to its JSON type; those not in `optional` are required."""
+
+    name: str
+    description: str
+    scopes: frozenset[str]
+    run: Callable[[Ledger, Principal, Mapping[str, Any]], dict[str, Any]]
+    arguments: Mapping[str, str]
+    optional: Set[str] = frozenset()
+    read_only: bool = True
+
+    def describe(self) -> dict[str, Any]:
+        """Return the tool's entry in tools/list."""
+        schema: dict[str, Any] = {
+            "type": "object",
+            "properties": {name: {"type": kind} for name, kind in self.arguments.items()},
+        }
+        if required := sorted(self.arguments.keys() - self.optional):
+            schema["required"] = required
+        return {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": schema,
+            "annotations": {
+                "readOnlyHint": self.read_only,
+                "destructiveHint": not self.read_only,
+                "openWorldHint": False,
+            },
+        }
+
+    def accepts(self, arguments: object) -> bool:
+        """Whether the arguments have the types that the schema names."""
+        if not isinstance(arguments, dict):
+            return False
+        if not self.arguments.keys() - self.optional <= arguments.keys():
+            return False
+        return all(_has_type(arguments[name], kind) for name, kind in self.arguments.items() if name in arguments)
+
+
+def _has_type(value: object, kind: str) -> bool:
+    if kind == "string":
+        return isinstance(value, str)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def invoice_json(invoice: Invoice) -> dict[str, Any]:
+    """Return an invoice as clients see it."""
+    return {name: getattr(invoice, name) for name in ("invoice_id", "owner", "tenant", "amount", "note")}
+
+
+def _result(structured: dict[str, Any], text: str | None = None) -> dict[str, Any]:
+    return {
+        "content": [{"type": "text", "text": json.dumps(structured) if text is None else text}],
+        "structuredContent": structured,
+        "isError": False,
+    }
+
+
+def tool_error(text: str) -> dict[str, Any]:
+    """Return a tool result that says what went wrong."""
+    return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+TOOLS: dict[str, Tool] = {}
+"""The tools by name."""
+
+_ID = {"invoice_id": "string"}
+_Run: TypeAlias = Callable[[Ledger, Principal, Mapping[str, Any]], dict[str, Any]]
+
+
+def _tool(scopes: set[str], arguments: Mapping[str, str], **more: Any) -> Callable[[_Run], _Run]:
+    """Make a tool of the decorated function, by its name and docstring."""
+
+    def register(run: _Run) -> _Run:
+        summary = (run.__doc__ or "").rstrip(".")
+        TOOLS[run.__name__] = Tool(run.__name__, summary, frozenset(scopes), run, arguments, **more)
+        return run
+
+    return register
+
+
+@_tool({READ}, {"cursor": "string"}, optional={"cursor"})
+def list_invoices(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """List your invoices."""
+    start = ledger.page_offset(principal, Way.LIST, arguments.get("cursor"))
+    if start is None:
+        return tool_error("the cursor is not valid")
+    invoices = list(ledger.page_of(principal, arguments.get("cursor")))
+    page = invoices[start : start + _PAGE]
+    listed: dict[str, Any] = {"invoices": [invoice_json(one) for one in page]}
+    if start + _PAGE < len(invoices):
+        listed["nextCursor"] = ledger.page_token(principal, Way.LIST, start + _PAGE)
+    return _result(listed)
+
+
+@_tool({READ}, _ID)
+def get_invoice(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Read one of your invoices."""
+    found = ledger.find(principal, arguments["invoice_id"], Way.GET)
+    return _result(invoice_json(found)) if found else tool_error("not found")
+
+
+@_tool({READ}, {"query": "string"})
+def search_invoices(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Search your invoices."""
+    query = arguments["query"].lower()
+    invoices = ledger.visible(principal, Way.SEARCH)
+    hits = [one for one in invoices if query in f"{one.invoice_id} {one.note}".lower()]
+    return _result({"invoices": [invoice_json(one) for one in hits]})
+
+
+@_tool({READ}, {})
+def whoami(_ledger: Ledger, principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Say whom the token stands for."""
+    return _result({"subject": principal.subject, "tenant": principal.tenant, "scopes": sorted(principal.scopes)})
+
+
+@_tool({EXPORT}, {"export_id": "string"}, optional={"export_id"})
+def export_invoices(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Export your invoices as CSV, or read an export again by its id."""
+    if "export_id" in arguments:
+        kept = ledger.exports.find(principal, arguments["export_id"])
+        return tool_error("not found") if kept is None else _result({"csv": kept}, kept)
+    rows = [f"{one.invoice_id},{one.amount},{one.note}" for one in ledger.visible(principal, Way.EXPORT)]
+    text = "\n".join(("invoice_id,amount,note", *rows))
+    return _result({"csv": text, "export_id": ledger.exports.keep(principal, text)}, text)
+
+
+@_tool(
+    {WRITE}, {**_ID, "amount": "integer", "idempotency_key": "string"}, optional={"idempotency_key"}, read_only=False
+)
+def update_invoice(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Change the amount of one of your invoices."""
+    changed = ledger.update(principal, arguments["invoice_id"], arguments["amount"], arguments.get("idempotency_key"))
+    return _result(invoice_json(changed)) if changed else tool_error("not found")
+
+
+@_tool({READ, WRITE}, _ID, read_only=False)
+def approve_invoice(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Read one of your invoices and approve it."""
+    found = ledger.find(principal, arguments["invoice_id"], Way.UPDATE)
+    return _result({**invoice_json(found), "approved": True}) if found else tool_error("not found")
+
+
+@_tool(set(), {})
+def list_currencies(_ledger: Ledger, _principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """List the currencies of invoices."""
+    return _result({"currencies": ["CHF", "EUR", "USD"]})
+
+
+def call_tool(tool: Tool, ledger: Ledger, principal: Principal, arguments: object) -> dict[str, Any]:
+    """Run a tool for a caller who may; wrong arguments are a tool execution error."""
+    given = {} if arguments is None else arguments
+    if not isinstance(given, dict) or not tool.accepts(given):
+        return tool_error(f"wrong arguments for {tool.name}")
+    return tool.run(ledger, principal, given)

@@ -1,0 +1,87 @@
+"""Five-line literals of the isolation matrix: who asked, and what came back."""
+
+from typing import Any
+
+from tests.unit.checks.literals import result, tool_error
+
+from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.checks.isolation.observation import (
+    Asked,
+    AuditObserved,
+    Canary,
+    CursorObserved,
+    MissingObserved,
+    PageTokenUse,
+    RecordObserved,
+    RepeatedWriteObserved,
+    WriteObserved,
+)
+
+ALICE = Canary("INV-1 of alice", "alice-t1-INV-1-7f3a")
+CAROL = Canary("INV-1 of carol", "carol-t2-INV-1-c04e")
+NOTHING = tool_error()
+OWN = result(note=ALICE.text)
+FOREIGN = result(note=CAROL.text)
+
+
+def asked(principal: str, *answers: Answer, name: str = "call") -> Asked:
+    """A call and its pages, read by the last one."""
+    return Asked(name, principal, answers)
+
+
+def record(
+    control: Answer = OWN, foreign: Answer = NOTHING, again: Answer = OWN, last: Answer = NOTHING
+) -> RecordObserved:
+    """The owner alice, bob, alice and bob ask for alice's record."""
+    calls = (asked("alice", control), asked("bob", foreign), asked("alice", again), asked("bob", last))
+    return RecordObserved("get_invoice", "alice", "bob", ALICE, calls, (CAROL,))
+
+
+def _writes(**steps: Answer) -> dict[str, Any]:
+    sound = {
+        "own": OWN,
+        "before": result(note=ALICE.text, amount=1),
+        "after": result(note=ALICE.text, amount=1),
+        "again": result(note=ALICE.text, amount=1),
+        "control": OWN,
+        "changed": result(note=ALICE.text, amount=2),
+    }
+    others = {"foreign", "borrowed", "unborrowed"}
+    calls = {
+        name: asked("bob" if name in others else "alice", each, name=name) for name, each in {**sound, **steps}.items()
+    }
+    return {"path": "update_invoice", "owner": "alice", "principal": "bob", "canary": ALICE, **calls}
+
+
+def write(foreign: Answer = NOTHING, **steps: Answer) -> WriteObserved:
+    """Writes on alice's record; a step that is not given is what it is on a sound server."""
+    return WriteObserved(**_writes(foreign=foreign, **steps))
+
+
+def repeated(**steps: Answer) -> RepeatedWriteObserved:
+    """Writes on alice's record with idempotency keys."""
+    return RepeatedWriteObserved(**_writes(**{"borrowed": NOTHING, "unborrowed": NOTHING, "second": OWN, **steps}))
+
+
+def cursor(*, handed: bool = True, first: Answer | None = None, **steps: Answer) -> CursorObserved:
+    """Bob uses the page token of alice, refused unless told otherwise."""
+    sound = {"other_first": result(invoices=["INV-2"]), "other": NOTHING, "second": result(invoices=["INV-11"])}
+    calls = {
+        name: asked("bob" if name.startswith("other") else "alice", each, name=name)
+        for name, each in {**sound, **steps}.items()
+    }
+    page = asked("alice", first or result(invoices=["INV-1"]), name="first")
+    use = PageTokenUse(**calls) if handed else None
+    return CursorObserved("list_invoices", "alice", "bob", (ALICE,), page, use)
+
+
+def missing(foreign: Answer = NOTHING, absent: Answer | None = NOTHING) -> MissingObserved:
+    """Bob asks for alice's record, and for one that does not exist."""
+    return MissingObserved(
+        "get_invoice", "bob", asked("bob", foreign), None if absent is None else asked("bob", absent)
+    )
+
+
+def audit(*lines: str, call: Answer = OWN) -> AuditObserved:
+    """What the audit log gained when the admin read alice's record."""
+    return AuditObserved("get_invoice", "admin", asked("admin", call), lines, ("admin",))
