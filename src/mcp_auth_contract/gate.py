@@ -26,7 +26,7 @@ def decide(
     levels = " or ".join(binding)
     bound = [result for result in results if result.check.level in binding]
     failed = [result for result in bound if isinstance(result.outcome, Fail) and result.waived is None]
-    unseen = [result for result in bound if isinstance(result.outcome, Inconclusive)]
+    inconclusive = [result for result in bound if isinstance(result.outcome, Inconclusive)]
     faults = [result for result in results if isinstance(result.outcome, Error)]
     ran = [result for result in results if not isinstance(result.outcome, NotApplicable)]
 
@@ -35,8 +35,8 @@ def decide(
         reasons.append(f"{many(len(faults), 'case')} ended with a kit error")
     if failed:
         reasons.append(f"{many(len(failed), 'case')} of level {levels} failed")
-    if unseen:
-        reasons.append(f"{many(len(unseen), 'case')} of level {levels} ended inconclusive")
+    if inconclusive:
+        reasons.append(f"{many(len(inconclusive), 'case')} of level {levels} ended inconclusive")
     if interrupted:
         reasons.append("the run was interrupted")
     if not ran:

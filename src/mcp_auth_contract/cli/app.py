@@ -11,25 +11,21 @@ from typer.exceptions import TyperException
 
 from mcp_auth_contract import __version__
 from mcp_auth_contract.cli.parameters import (
-    Annotations,
     ContractFile,
     Deselect,
     EveryRevision,
     FailOn,
     Jobs,
-    Json,
-    Junit,
-    Markdown,
-    Quiet,
+    Outputs,
     Scenarios,
     Select,
     ShardOf,
     Speaker,
-    Summary,
     TokenEnv,
     Wait,
     WaiversFile,
     WriteWaivers,
+    with_outputs,
 )
 from mcp_auth_contract.cli.reporting import report_app
 from mcp_auth_contract.errors import KitError
@@ -61,13 +57,12 @@ def _options(
 
 
 @app.command()
+@with_outputs()
 def run(
     contract: ContractFile = None,
     url: Annotated[str | None, typer.Option("--url", help="Run the contract against this URL instead.")] = None,
     select: Select = None,
     deselect: Deselect = None,
-    json: Json = None,
-    junit: Junit = None,
     fail_on: FailOn = "must",
     jobs: Jobs = 8,
     scenarios: Scenarios = None,
@@ -75,20 +70,14 @@ def run(
     wait: Wait = 0.0,
     token_env: TokenEnv = None,
     principal: Speaker = None,
-    markdown: Markdown = None,
-    summary: Summary = None,
-    annotations: Annotations = None,
     waivers: WaiversFile = None,
     write_waivers: WriteWaivers = None,
     shard: ShardOf = None,
-    quiet: Quiet = False,
+    *,
+    outputs: Outputs,
 ) -> None:
     """Prove the authentication contract of a protected MCP server."""
-    from mcp_auth_contract.cli.outputs import Outputs
     from mcp_auth_contract.cli.running import RunOptions, run_and_report
-
-    if annotations not in (None, "github"):
-        raise typer.BadParameter(f'"{annotations}": write github', param_hint="--annotations")
 
     options = RunOptions(
         select=tuple(select or ()),
@@ -105,7 +94,6 @@ def run(
         write_waivers=write_waivers,
         shard=shard,
     )
-    outputs = Outputs(json, junit, markdown, summary, annotations=annotations is not None, quiet=quiet)
     raise typer.Exit(run_and_report(contract, options, outputs))
 
 
@@ -130,26 +118,24 @@ def plan(
 
 
 @app.command()
+@with_outputs(without=("summary", "annotations"))
 def probe(
     url: Annotated[str, typer.Argument(metavar="URL", help="The MCP endpoint.")],
     select: Select = None,
     deselect: Deselect = None,
-    json: Json = None,
-    junit: Junit = None,
-    markdown: Markdown = None,
     fail_on: FailOn = "must",
     jobs: Jobs = 4,
-    quiet: Quiet = False,
+    *,
+    outputs: Outputs,
 ) -> None:
     """Look at any server, without contract or token.
 
     Asks for discovery, challenges, metadata and transport.
     """
-    from mcp_auth_contract.cli.outputs import Outputs
     from mcp_auth_contract.cli.running import RunOptions, probe_and_report
 
     options = RunOptions(select=tuple(select or ()), deselect=tuple(deselect or ()), jobs=jobs, fail_on=_level(fail_on))
-    raise typer.Exit(probe_and_report(url, options, Outputs(json, junit, markdown, quiet=quiet)))
+    raise typer.Exit(probe_and_report(url, options, outputs))
 
 
 @app.command()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.reports.groups import SAMPLE
 
 __all__ = ["FoundContract", "find_contract"]
 
@@ -21,7 +22,7 @@ class FoundContract:
     @property
     def name(self) -> str:
         """What reports and command lines call it."""
-        return "(the built-in sample)" if self.sample else str(self.path)
+        return SAMPLE if self.sample else str(self.path)
 
 
 def find_contract(named: Path | None) -> FoundContract:

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 from mcp_auth_contract.cli.finding import DEFAULT_NAME
-from mcp_auth_contract.cli.outputs import Outputs, demand_writable
+from mcp_auth_contract.cli.outputs import demand_writable_file
 from mcp_auth_contract.cli.running import demand_http, given_token_of, interruptible, shown_progress
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.errors import ContractError, Unreachable, UsageError
@@ -59,7 +59,7 @@ def inspect_and_draft(options: InitOptions) -> int:
     source = Path(DEFAULT_NAME) if to_stdout else options.output
     if not to_stdout:
         _demand_new(options.output)
-        demand_writable(Outputs(markdown=options.output))
+        demand_writable_file(options.output)
     given = given_token_of(options.token_env)
     try:
         with contextlib.nullcontext() if options.yes else shown_progress():

@@ -2,58 +2,43 @@
 
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
 
+from mcp_auth_contract.cli.parameters import Outputs
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.reports.annotations import quarantined, render_annotations
+from mcp_auth_contract.reports.formats import FORMATS
 from mcp_auth_contract.reports.json_v1 import render_json
-from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.markdown import render_markdown, render_summary
 from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.text import print_report
+from mcp_auth_contract.reports.view import gate_line
 
-__all__ = ["Outputs", "demand_writable", "save", "write"]
+__all__ = ["demand_writable", "demand_writable_file", "save", "write"]
 
 _WIDTH_WITHOUT_TERMINAL = 120
 _STDOUT = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """Where the reports go. One of `json` and `summary` may be `-` for stdout, which then holds nothing else.
-
-    `summary` is added to a file that exists, as GitHub wants it; all others are overwritten. With `annotations` stdout
-    carries GitHub's workflow commands as well.
-    """
-
-    json: Path | None = None
-    junit: Path | None = None
-    markdown: Path | None = None
-    summary: Path | None = None
-    annotations: bool = False
-    quiet: bool = False
-
-
 def demand_writable(outputs: Outputs) -> None:
     """Find out before the run that a report could not be written after it."""
-    for option, file in (("--junit", outputs.junit), ("--markdown", outputs.markdown)):
-        if _is_stdout(file):
-            other = "--summary writes Markdown" if option == "--markdown" else "only --json writes"
-            raise UsageError(f"{option}: name a file; {other} to stdout as -")
-    if _is_stdout(outputs.json) and (_is_stdout(outputs.summary) or outputs.annotations):
+    for name, file in outputs.files.items():
+        if name != "json" and _is_stdout(file):
+            other = "--summary writes Markdown" if name == "markdown" else "only --json writes"
+            raise UsageError(f"--{name}: name a file; {other} to stdout as -")
+    if _is_stdout(outputs.files.get("json")) and (_is_stdout(outputs.summary) or outputs.annotations):
         other = "--annotations" if outputs.annotations else "--summary -"
         raise UsageError(f"--json - leaves no room on stdout for {other}; name a file for one of them")
-    for file in (outputs.json, outputs.junit, outputs.markdown, outputs.summary):
-        if file is not None and not _is_stdout(file):
-            _demand_writable_file(file)
+    for wanted in (*outputs.files.values(), outputs.summary):
+        if wanted is not None and not _is_stdout(wanted):
+            demand_writable_file(wanted)
 
 
-def _demand_writable_file(file: Path) -> None:
+def demand_writable_file(file: Path) -> None:
+    """Raise UsageError, with the reason, for a file that could not be written."""
     if not file.absolute().parent.is_dir():
         raise UsageError(f"{file}: its folder does not exist")
     if file.is_dir():
@@ -64,14 +49,10 @@ def _demand_writable_file(file: Path) -> None:
 
 def write(report: Report, outputs: Outputs) -> int:
     """Write every report that is wanted, and return the exit code of the gate."""
-    files: tuple[tuple[Path | None, Callable[[Report], str]], ...] = (
-        (outputs.json, render_json),
-        (outputs.junit, render_junit),
-        (outputs.markdown, render_markdown),
-    )
-    for file, render in files:
+    for one in FORMATS:
+        file = outputs.files.get(one.name)
         if file is not None and not _is_stdout(file):
-            save(file, render(report))
+            save(file, one.render(report))
     if outputs.summary is not None and not _is_stdout(outputs.summary):
         save(outputs.summary, render_summary(report), mode="a")
     try:
@@ -87,7 +68,7 @@ def _is_stdout(file: Path | None) -> bool:
 
 
 def _print(report: Report, outputs: Outputs) -> None:
-    if _is_stdout(outputs.json):
+    if _is_stdout(outputs.files.get("json")):
         sys.stdout.write(render_json(report))
     elif outputs.annotations:
         text = _text(report, outputs)
@@ -117,9 +98,7 @@ def _text(report: Report, outputs: Outputs) -> str:
     if _is_stdout(outputs.summary):
         return render_markdown(report)
     if outputs.quiet:
-        state = "open" if report.gate.open else "SHUT"
-        reasons = f": {'; '.join(report.gate.reasons)}" if report.gate.reasons else ""
-        return f"gate {state} (exit {report.gate.exit_code}){reasons}\n"
+        return f"{gate_line(report.gate)}\n"
     text = StringIO()
     width = _WIDTH_WITHOUT_TERMINAL
     print_report(report, Console(file=text, width=width, highlight=False, emoji=False, markup=False))

@@ -1,30 +1,32 @@
 """The arguments and options that several commands share, with their help."""
 
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from mcp_auth_contract.reports.formats import FORMATS
+
 __all__ = [
-    "Annotations",
     "ContractFile",
     "Deselect",
     "EveryRevision",
     "FailOn",
     "Jobs",
-    "Json",
-    "Junit",
-    "Markdown",
-    "Quiet",
+    "Outputs",
     "Scenarios",
     "Select",
     "ShardOf",
     "Speaker",
-    "Summary",
     "TokenEnv",
     "Wait",
     "WaiversFile",
     "WriteWaivers",
+    "with_outputs",
 ]
 
 ContractFile = Annotated[
@@ -48,17 +50,6 @@ Scenarios = Annotated[
     list[Path] | None, typer.Option("--scenarios", help="A folder of further checks in the kit's vocabulary.")
 ]
 EveryRevision = Annotated[bool, typer.Option("--every-revision", help="Run every check on every revision.")]
-Json = Annotated[Path | None, typer.Option("--json", help="Write the JSON report (version 1) here; - for stdout.")]
-Junit = Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML here.")]
-Markdown = Annotated[Path | None, typer.Option("--markdown", help="Write the report as Markdown here.")]
-Summary = Annotated[
-    Path | None,
-    typer.Option("--summary", help="Add the Markdown report to this file, as a job summary; - for stdout."),
-]
-Annotations = Annotated[
-    str | None,
-    typer.Option("--annotations", metavar="github", help="Print annotations for this service after the report."),
-]
 WaiversFile = Annotated[
     Path | None,
     typer.Option(
@@ -92,4 +83,73 @@ Speaker = Annotated[
     str | None,
     typer.Option("--principal", help="With --token-env: the principal that the token speaks for."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the gate's decision only.")]
+
+
+def _github(word: str | None) -> str | None:
+    if word not in (None, "github"):
+        raise typer.BadParameter(f'"{word}": write github')
+    return word
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where the reports go: `files` by the name of their format; JSON's and `summary` may be `-` for stdout.
+
+    Stdout then holds nothing else. `summary` is added to a file that exists, as GitHub wants it; all others are
+    overwritten. With `annotations` stdout carries GitHub's workflow commands as well.
+    """
+
+    files: Mapping[str, Path] = field(default_factory=dict)
+    summary: Path | None = None
+    annotations: bool = False
+    quiet: bool = False
+
+
+_OUTPUTS: Mapping[str, tuple[Any, object]] = {
+    **{one.name: (Annotated[Path | None, typer.Option(f"--{one.name}", help=one.help)], None) for one in FORMATS},
+    "summary": (
+        Annotated[
+            Path | None,
+            typer.Option("--summary", help="Add the Markdown report to this file, as a job summary; - for stdout."),
+        ],
+        None,
+    ),
+    "annotations": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--annotations",
+                metavar="github",
+                help="Print annotations for this service after the report.",
+                callback=_github,
+            ),
+        ],
+        None,
+    ),
+    "quiet": (Annotated[bool, typer.Option("--quiet", "-q", help="Print the gate's decision only.")], False),
+}
+
+
+def with_outputs(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of all outputs but some; it takes them together, as its last parameter `outputs`."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = [one for one in signature(command).parameters.values() if one.name != "outputs"]
+        added = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in _OUTPUTS.items()
+            if name not in without
+        ]
+
+        @wraps(command)
+        def wrapped(**given: Any) -> None:
+            told = {one.name: given.pop(one.name) for one in added}
+            files = {one.name: told[one.name] for one in FORMATS if told.get(one.name) is not None}
+            annotations = told.get("annotations") is not None
+            command(**given, outputs=Outputs(files, told.get("summary"), annotations, told["quiet"]))
+
+        wrapped.__signature__ = Signature([*own, *added])  # type: ignore[attr-defined]  # what Typer reads
+        wrapped.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
+        return wrapped
+
+    return decorate

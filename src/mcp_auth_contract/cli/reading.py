@@ -76,7 +76,7 @@ def print_explanation(check_id: str, scenarios: tuple[Path, ...]) -> None:
 
 
 def explain(check: Check, example: Example | None) -> str:
-    """Return the explanation of a check as plain text; a check of somebody's own (`--scenarios`) has no example."""
+    """Return the explanation of a check as plain text; one of your own (`--scenarios`) has no example."""
     lines = [check.id, f"  {check.title}", "", f"level      {check.level}", f"impact     {check.impact}"]
     if check.since or check.until:
         lines.append(f"revisions  {check.since or 'the first'} to {check.until or 'the newest'}")

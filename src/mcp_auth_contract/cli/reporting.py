@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from mcp_auth_contract.reports.model import Report
 
-from mcp_auth_contract.cli.parameters import Annotations, Json, Junit, Markdown, Quiet, Summary
+from mcp_auth_contract.cli.parameters import Outputs, with_outputs
 
 __all__ = ["report_app"]
 
@@ -16,21 +16,17 @@ report_app = typer.Typer(help="Merge the shards of a run, or render a JSON repor
 
 
 @report_app.command()
+@with_outputs()
 def merge(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="The JSON report of each shard.")],
-    json: Json = None,
-    junit: Junit = None,
-    markdown: Markdown = None,
-    summary: Summary = None,
-    annotations: Annotations = None,
-    quiet: Quiet = False,
+    *,
+    outputs: Outputs,
 ) -> None:
     """Join the reports of all shards of a run, and decide over them; the exit code is the gate's."""
     from mcp_auth_contract.catalogue import load_builtin
-    from mcp_auth_contract.cli.outputs import Outputs, demand_writable, write
+    from mcp_auth_contract.cli.outputs import demand_writable, write
     from mcp_auth_contract.execution.merge import merge_shards
 
-    outputs = Outputs(json, junit, markdown, summary, annotations=_github(annotations), quiet=quiet)
     demand_writable(outputs)
     order = [check.id for check in load_builtin()]
     merged = merge_shards([(str(file), _read(file)) for file in files], order)
@@ -38,26 +34,17 @@ def merge(
 
 
 @report_app.command()
+@with_outputs(without=("json",))
 def render(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A JSON report.")],
-    junit: Junit = None,
-    markdown: Markdown = None,
-    summary: Summary = None,
-    annotations: Annotations = None,
-    quiet: Quiet = False,
+    *,
+    outputs: Outputs,
 ) -> None:
     """Print a JSON report as text, or write it in other formats; the exit code is 0 whatever it says."""
-    from mcp_auth_contract.cli.outputs import Outputs, demand_writable, write
+    from mcp_auth_contract.cli.outputs import demand_writable, write
 
-    outputs = Outputs(None, junit, markdown, summary, annotations=_github(annotations), quiet=quiet)
     demand_writable(outputs)
     write(_read(file), outputs)
-
-
-def _github(word: str | None) -> bool:
-    if word not in (None, "github"):
-        raise typer.BadParameter(f'"{word}": write github', param_hint="--annotations")
-    return word is not None
 
 
 def _read(file: Path) -> "Report":

@@ -17,15 +17,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 from mcp_auth_contract.catalogue import Check, load_builtin
-from mcp_auth_contract.cli.finding import FoundContract, find_contract
-from mcp_auth_contract.cli.outputs import Outputs, demand_writable, save, write
+from mcp_auth_contract.cli.finding import find_contract
+from mcp_auth_contract.cli.outputs import demand_writable, demand_writable_file, save, write
+from mcp_auth_contract.cli.parameters import Outputs
 from mcp_auth_contract.contract import at_url, load_contract
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution import Given, Options, Progress, Shard, probe_url, run_contract
 from mcp_auth_contract.model import Fail, Level, Outcome
 from mcp_auth_contract.plan import Case, Selection
-from mcp_auth_contract.reports.model import Report, Waiver
-from mcp_auth_contract.waivers import DEFAULT_NAME, draft_waivers, load_waivers
+from mcp_auth_contract.reports.model import Report
+from mcp_auth_contract.waivers import draft_waivers, find_waivers
 
 __all__ = [
     "RunOptions",
@@ -75,9 +76,10 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
     if options.write_waivers is not None:
         if options.write_waivers.exists():
             raise UsageError(f"--write-waivers {options.write_waivers}: exists; it is never overwritten")
-        demand_writable(Outputs(markdown=options.write_waivers))
+        demand_writable_file(options.write_waivers)
     checks = load_builtin(options.scenarios)
-    waivers = _waivers(options, found, checks)
+    none = found.sample and options.waivers is None
+    waivers = () if none else find_waivers(options.waivers, found.path, checks)
     if found.sample and not outputs.quiet:
         sys.stderr.write("No mcp-auth-contract.toml here: running the built-in sample server against its contract.\n")
     with shown_progress() as progress:
@@ -96,14 +98,6 @@ def probe_and_report(url: str, options: RunOptions, outputs: Outputs) -> int:
         chosen = _options(options, load_builtin(options.scenarios), "(none: anonymous probe)", progress)
         report = interruptible(probe_url(url, chosen))
     return write(report, outputs)
-
-
-def _waivers(options: RunOptions, found: FoundContract, checks: Sequence[Check]) -> tuple[Waiver, ...]:
-    """Return the waivers of the named file, else of the one beside the contract if there is one."""
-    if options.waivers is not None:
-        return load_waivers(options.waivers, checks)
-    beside = found.path.parent / DEFAULT_NAME
-    return load_waivers(beside, checks) if not found.sample and beside.is_file() else ()
 
 
 def _draft(report: Report, options: RunOptions, file: Path) -> None:

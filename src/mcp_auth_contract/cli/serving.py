@@ -32,8 +32,8 @@ def print_token(
     """Print one token to stdout and nothing else there, so that `$(mcp-auth-contract mint …)` is the token."""
     contract = load_contract(file)
     if principal not in contract.principals:
-        known = ", ".join(contract.principals)
-        raise UsageError(f'{file}: no principal is called "{principal}"; declared are {known}')
+        hint = suggest(principal, contract.principals)
+        raise UsageError(f'{file}: no principal is called "{principal}"; {hint}')
     if variant is not None and defect is None:
         raise UsageError("--variant: needs --defect, whose variant it is; `mcp-auth-contract defects` lists both")
     minted, warning = mint_offline(

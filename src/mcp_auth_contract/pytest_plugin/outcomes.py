@@ -54,19 +54,19 @@ def _outcome(report: Report, results: Sequence[Result], stale: Sequence[tuple[Wa
     worst = next(part for part in Part if any(part_of(result, report.gate) is part for result in results))
     decisive = [result for result in results if part_of(result, report.gate) is worst]
     first = decisive[0]
-    unseen = worst in (Part.UNSEEN, Part.UNSEEN_ADVISED)
-    short = printable(f"inconclusive: {first.said}" if unseen else first.said)
+    inconclusive = worst in (Part.INCONCLUSIVE, Part.INCONCLUSIVE_RECOMMENDED)
+    short = printable(f"inconclusive: {first.said}" if inconclusive else first.said)
     about = [said for waiver, said in stale if waiver.matches(first.case, first.check.id)]
     match worst:
         case Part.ERROR:
             return CaseOutcome(Status.ERROR, failure_text(report, decisive), short)
-        case Part.FAILED | Part.UNSEEN:
+        case Part.FAILED | Part.INCONCLUSIVE:
             return CaseOutcome(Status.FAILED, "\n".join([failure_text(report, decisive), *about]), short)
         case Part.WAIVED if first.waived is not None:
             return CaseOutcome(Status.XFAILED, f"waived {waived_by(first.waived)} ({short})")
-        case Part.ADVISED | Part.UNSEEN_ADVISED:
+        case Part.RECOMMENDED | Part.INCONCLUSIVE_RECOMMENDED:
             return CaseOutcome(Status.XFAILED, f"{first.check.level}: {short}")
-        case Part.ABSENT:
+        case Part.NOT_APPLICABLE:
             return CaseOutcome(Status.SKIPPED, short)
         case _ if about:
             return CaseOutcome(Status.FAILED, "\n".join(["[XPASS(strict)]", *about]), f"[XPASS(strict)] {about[0]}")

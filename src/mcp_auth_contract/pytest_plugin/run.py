@@ -19,7 +19,7 @@ from mcp_auth_contract.model import Level
 from mcp_auth_contract.plan import Plan, Selection, make_plan
 from mcp_auth_contract.pytest_plugin.outcomes import CaseOutcome, Status, outcomes_of
 from mcp_auth_contract.reports.model import Report, Waiver
-from mcp_auth_contract.waivers import DEFAULT_NAME, load_waivers
+from mcp_auth_contract.waivers import find_waivers
 
 __all__ = ["CollectedContract", "SharedRun", "collected"]
 
@@ -49,18 +49,11 @@ def collected(path: Path, *, name: str, fail_on: str, wait: float, waivers: Path
     revisions = contract.target.revisions
     plan = make_plan(checks, contract, revisions or EVERY_REVISION, every_revision=not revisions)
     cases = {case.id: case.check for case in plan.cases}
-    known = _waivers(path, waivers, checks)
+    known = find_waivers(waivers, path, checks)
     for waiver in known:
         if not any(waiver.matches(case, check.id) for case, check in cases.items()):
             raise ContractError(f"{waiver.entry}: matches no case of {path.name}; remove it")
     return CollectedContract(contract, checks, plan, name, Level(fail_on.upper()), wait, known, cases)
-
-
-def _waivers(path: Path, named: Path | None, checks: tuple[Check, ...]) -> tuple[Waiver, ...]:
-    file = path.parent / DEFAULT_NAME if named is None else named
-    if named is None and not file.is_file():
-        return ()
-    return load_waivers(file, checks)
 
 
 class SharedRun:

@@ -22,6 +22,6 @@ class Example:
 
 
 def load_examples() -> Mapping[str, Example]:
-    """Return the examples by the id of their check; checks of somebody's own (`--scenarios`) have none."""
+    """Return the examples by the id of their check; your own checks (`--scenarios`) have none."""
     content = tomllib.loads((data_folder("scenarios") / FILE).read_text("utf-8"))
     return {check: Example(**told) for check, told in content.items()}

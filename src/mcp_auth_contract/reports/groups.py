@@ -41,13 +41,13 @@ class Part(Enum):
 
     ERROR = "Kit errors; please report them (shuts the gate)"
     FAILED = "Failed (shuts the gate)"
-    ADVISED = "Failed, but only recommended (does not shut the gate)"
+    RECOMMENDED = "Failed, but only recommended (does not shut the gate)"
     WAIVED = "Failed, but waived (does not shut the gate)"
-    UNSEEN = "Inconclusive (shuts the gate)"
-    UNSEEN_ADVISED = "Inconclusive (does not shut the gate)"
+    INCONCLUSIVE = "Inconclusive (shuts the gate)"
+    INCONCLUSIVE_RECOMMENDED = "Inconclusive (does not shut the gate)"
     REMARK = "Remarks on what passed"
     PASSED = "Passed"
-    ABSENT = "Not applicable"
+    NOT_APPLICABLE = "Not applicable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +74,14 @@ def part_of(result: Result, gate: Gate) -> Part:
         case Error():
             return Part.ERROR
         case Fail():
-            advised = Part.ADVISED if result.waived is None else Part.WAIVED
-            return Part.FAILED if gate.binds(result) else advised
+            milder = Part.RECOMMENDED if result.waived is None else Part.WAIVED
+            return Part.FAILED if gate.binds(result) else milder
         case Inconclusive():
-            return Part.UNSEEN if gate.binds(result) else Part.UNSEEN_ADVISED
+            return Part.INCONCLUSIVE if gate.binds(result) else Part.INCONCLUSIVE_RECOMMENDED
         case Pass(advice=advice):
             return Part.REMARK if advice else Part.PASSED
         case NotApplicable():
-            return Part.ABSENT
+            return Part.NOT_APPLICABLE
         case _:
             assert_never(result.outcome)
 
@@ -93,7 +93,7 @@ def groups_of(report: Report, part: Part, results: Sequence[Result]) -> Iterator
             yield from (Group(part, (result,), _told(result)) for result in results)
         case Part.FAILED:
             yield from (failed_group(report, group) for group in _by_level(results))
-        case Part.ADVISED:
+        case Part.RECOMMENDED:
             for group in _by_level(results):
                 yield _first_of(part, group, ("fix", group[0].check.remedy))
         case Part.WAIVED:
@@ -103,13 +103,13 @@ def groups_of(report: Report, part: Part, results: Sequence[Result]) -> Iterator
             for group in by_check(results):
                 others = f" and {len(group) - 1} more" if len(group) > 1 else ""
                 yield Group(part, tuple(group), f"{group[0].case}{others}: {group[0].said}")
-        case Part.UNSEEN | Part.UNSEEN_ADVISED | Part.ABSENT:  # one dead control would else fill pages
+        case Part.PASSED:
+            return
+        case _:  # one dead control would else fill pages
             for group in _by(results, lambda result: result.said):
                 cases = tuple(dict.fromkeys(result.case for result in group))
                 rest = f"and {len(cases) - SHOWN} more" if cases[SHOWN:] else ""
                 yield Group(part, tuple(group), group[0].said, cases[:SHOWN], rest)
-        case Part.PASSED:
-            return
 
 
 def failed_group(report: Report, results: Sequence[Result]) -> Group:

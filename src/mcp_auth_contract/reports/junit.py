@@ -50,7 +50,7 @@ def _case(suite: ElementTree.Element, report: Report, result: Result) -> None:
     match part_of(result, report.gate):
         case Part.FAILED:
             _add(case, "failure", result.impact, result.sentence, _details(result))
-        case Part.ADVISED:
+        case Part.RECOMMENDED:
             _add(case, "skipped", "", result.sentence, _details(result))
         case Part.WAIVED if result.waived is not None:
             waiver = result.waived
@@ -61,7 +61,7 @@ def _case(suite: ElementTree.Element, report: Report, result: Result) -> None:
             _add(case, "skipped", "", f"waived {waived_by(waiver)}; {result.sentence}", _details(result))
         case Part.ERROR:
             _add(case, "error", "kit error", result.said, "")
-        case Part.UNSEEN:
+        case Part.INCONCLUSIVE:
             _add(case, "error", "inconclusive", result.said, "")
         case Part.REMARK:
             ElementTree.SubElement(case, "system-out").text = printable(result.said)

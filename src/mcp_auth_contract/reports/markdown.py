@@ -41,7 +41,7 @@ def render_markdown(report: Report, rows: int = _ROWS) -> str:
     view = view_of(report)
     parts = [
         _head(view),
-        *(_part(view, part, rows) for part in Part if part not in (Part.REMARK, Part.PASSED, Part.ABSENT)),
+        *(_part(view, part, rows) for part in Part if part not in (Part.REMARK, Part.PASSED, Part.NOT_APPLICABLE)),
         _families(view),
     ]
     return "\n".join("\n".join(part) + "\n" for part in parts if part)
@@ -84,7 +84,7 @@ def _part(view: ReportView, part: Part, most: int) -> list[str]:
     if not groups:
         return []
     match part:
-        case Part.FAILED | Part.ADVISED:
+        case Part.FAILED | Part.RECOMMENDED:
             table = _failures(groups, most)
         case Part.WAIVED:
             results = [result for group in groups for result in group.results]

@@ -10,7 +10,7 @@ __all__ = ["render_checks"]
 _FAMILY_TITLES = {
     "prm": "Protected-resource metadata",
     "as": "Authorization-server metadata",
-    "challenge": "Challenges and doors",
+    "challenge": "Challenges and endpoints",
     "token": "Tokens",
     "scope": "Scopes",
     "transport": "Transport",

@@ -18,13 +18,13 @@ _COMMAND_LIMIT = 8000
 _COLOURS = {
     Part.ERROR: "magenta",
     Part.FAILED: "red",
-    Part.ADVISED: "yellow",
+    Part.RECOMMENDED: "yellow",
     Part.WAIVED: "yellow",
-    Part.UNSEEN: "yellow",
-    Part.UNSEEN_ADVISED: "dim",
+    Part.INCONCLUSIVE: "yellow",
+    Part.INCONCLUSIVE_RECOMMENDED: "dim",
     Part.REMARK: "cyan",
     Part.PASSED: "green",
-    Part.ABSENT: "dim",
+    Part.NOT_APPLICABLE: "dim",
 }
 _TONES = {Tone.PLAIN: "", Tone.GOOD: "green", Tone.MILD: "yellow", Tone.BAD: "bold red"}
 

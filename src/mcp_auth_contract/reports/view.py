@@ -89,7 +89,8 @@ def view_of(report: Report) -> ReportView:
     parts: dict[Part, list[Result]] = {part: [] for part in Part}
     for result in report.results:
         parts[part_of(result, report.gate)].append(result)
-    shutting = [one for one in report.results if part_of(one, report.gate) in (Part.ERROR, Part.FAILED, Part.UNSEEN)]
+    shutting = (Part.ERROR, Part.FAILED, Part.INCONCLUSIVE)
+    shut = [result for result in report.results if part_of(result, report.gate) in shutting]
     counts = report.counts
     checks = {result.check.id for result in report.results if not isinstance(result.outcome, NotApplicable)}
     tried = many(len(report.results) - counts["not_applicable"], "case")
@@ -103,7 +104,7 @@ def view_of(report: Report) -> ReportView:
         ran=f"{many(len(report.results), 'case')}, {many(len(checks), 'check')} run",
         counts=tuple(_count(report, name, counts[name]) for name in _LABELS),
         groups=tuple(group for part, results in parts.items() for group in groups_of(report, part, results)),
-        shutting=tuple(annotated(Part.FAILED, results) for results in by_check(shutting)),
+        shutting=tuple(annotated(Part.FAILED, results) for results in by_check(shut)),
         waived=tuple(annotated(Part.WAIVED, results) for results in by_check(parts[Part.WAIVED])),
         families=tuple(_families(report.results)),
         decision=decision(report.gate),

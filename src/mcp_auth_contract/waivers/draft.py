@@ -20,10 +20,9 @@ def draft_waivers(report: Report, *, whole: bool) -> str | None:
 
     A check of which every case that ran has failed is one entry where the run was a `whole` one; else each case is one.
     """
-    failed = [result for result in report.results if part_of(result, report.gate) is Part.FAILED]
-    others = {
-        result.check.id for result in report.results if part_of(result, report.gate) not in (Part.FAILED, Part.ABSENT)
-    }
+    parts = [(part_of(result, report.gate), result) for result in report.results]
+    failed = [result for part, result in parts if part is Part.FAILED]
+    others = {result.check.id for part, result in parts if part not in (Part.FAILED, Part.NOT_APPLICABLE)}
     if not failed:
         return None
     head = _HEAD.format(

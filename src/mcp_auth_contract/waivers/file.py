@@ -1,4 +1,4 @@
-"""Reading a waivers file, and refusing anything in it that is not plainly a decision of somebody's."""
+"""Reading a waivers file, and refusing anything in it that is not plainly somebody's decision."""
 
 import datetime
 import tomllib
@@ -12,11 +12,9 @@ from mcp_auth_contract.errors import ContractError, UsageError
 from mcp_auth_contract.reports.model import Waiver
 from mcp_auth_contract.suggest import suggest
 
-__all__ = ["DEFAULT_NAME", "load_waivers"]
+__all__ = ["find_waivers", "load_waivers"]
 
-DEFAULT_NAME = "mcp-auth-contract-waivers.toml"
-"""Read from beside the contract when no file is named."""
-
+_DEFAULT_NAME = "mcp-auth-contract-waivers.toml"
 _KEYS = ("check", "case", "reason", "owner", "expires")
 _WHAT = {
     "reason": "say why it is accepted for now",
@@ -35,6 +33,14 @@ class _Entry:
     def fault(self, key: str, what: str) -> ContractError:
         told = next((f" ({self.values[one]})" for one in ("check", "case") if self.values.get(one)), "")
         return ContractError(f"{self.file}: waiver {self.number}{told}: {key}: {what}")
+
+
+def find_waivers(named: Path | None, contract: Path, checks: Sequence[Check]) -> tuple[Waiver, ...]:
+    """Return the waivers of the named file, else of mcp-auth-contract-waivers.toml beside the contract, if there."""
+    if named is not None:
+        return load_waivers(named, checks)
+    beside = contract.parent / _DEFAULT_NAME
+    return load_waivers(beside, checks) if beside.is_file() else ()
 
 
 def load_waivers(file: Path, checks: Sequence[Check]) -> tuple[Waiver, ...]:

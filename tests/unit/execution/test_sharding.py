@@ -24,6 +24,7 @@ def plan(*select: str, file: Path = SAMPLE) -> Plan:
 WHOLE = plan()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", [1, 2, 3, 4, 7, 16])
 def test_every_case_is_in_exactly_one_part_and_parts_are_about_equal(of: int) -> None:
     parts = [sharded(WHOLE, Shard(index, of))[0] for index in range(1, of + 1)]
@@ -51,6 +52,7 @@ def test_each_base_is_spread_over_the_parts() -> None:
     assert all(part[biggest] > count / 4 for part in bases)
 
 
+@pytest.mark.slow
 def test_the_same_plan_is_always_cut_alike_and_has_one_digest() -> None:
     again = plan()
     for index in (1, 2, 3):

@@ -19,6 +19,7 @@ WAIVER = Waiver("w.toml", 1, EXPIRED, None, "#1", "jane", LAST)
 DAY = 86400.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("days", "open_"), [(0, True), (400, False)])
 def test_a_waiver_expires_by_the_clock_of_the_run(days: int, open_: bool) -> None:
     options = Options(
@@ -35,6 +36,7 @@ def test_a_waiver_expires_by_the_clock_of_the_run(days: int, open_: bool) -> Non
     assert {result.waived for result in report.results} == ({WAIVER} if open_ else {None})
 
 
+@pytest.mark.slow
 def test_a_part_of_a_run_leaves_all_but_expiry_to_the_merge() -> None:
     idle = Waiver("w.toml", 2, "scope-missing-denied", None, "#1", "jane", LAST)
     for shard, stale in ((Shard(1, 2), 0), (None, 1)):

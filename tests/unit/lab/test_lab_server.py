@@ -70,6 +70,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_the_process_serves_quietly_and_ends_cleanly_on_sigterm():
     port = free_port()
     environ = {**os.environ, "ISSUER": "http://127.0.0.1:9"}

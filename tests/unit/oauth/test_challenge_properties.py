@@ -130,6 +130,7 @@ UNITS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("prefix", ["", "Bearer ", 'Bearer a="', "Bearer scope=", "Bearer a='", "Bearer a=["])
 def test_work_grows_linearly(prefix: str, unit: str) -> None:

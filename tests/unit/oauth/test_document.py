@@ -96,6 +96,7 @@ def test_name_of_a_duplicate_member_is_shown_in_printable_ascii() -> None:
     assert fault == r"duplicate member '\x1b\u202e\xfc'"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ['"', '\\"', '"\\', "[]", '{"a":1},', "\\ud800", '"a":1,"a":2,', "1", "-", "\ud800"])
 @pytest.mark.parametrize("prefix", ["", "{", '{"a":"', "[", '{"a":['])
 def test_work_grows_linearly_for_hostile_documents(prefix: str, unit: str) -> None:

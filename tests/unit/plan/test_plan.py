@@ -116,6 +116,7 @@ def test_an_anonymous_plan_asks_nothing_that_needs_a_token() -> None:
         assert case.principal is None
 
 
+@pytest.mark.slow
 def test_the_work_of_planning_grows_linearly_with_the_tools() -> None:
     head = text_of(SAMPLE).split("[[tools]]")[0]
 

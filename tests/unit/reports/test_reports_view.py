@@ -30,9 +30,16 @@ def test_each_result_is_in_one_group_but_for_what_passed_without_a_remark(whole:
 def test_a_part_says_whether_the_gate_is_shut_by_it() -> None:
     parts = [part_of(result, report().gate) for result in RESULTS]
     assert parts[:3] == [Part.PASSED, Part.FAILED, Part.FAILED]
-    assert parts[8:] == [Part.REMARK, Part.ADVISED, Part.UNSEEN, Part.UNSEEN_ADVISED, Part.ABSENT, Part.ERROR]
+    assert parts[8:] == [
+        Part.REMARK,
+        Part.RECOMMENDED,
+        Part.INCONCLUSIVE,
+        Part.INCONCLUSIVE_RECOMMENDED,
+        Part.NOT_APPLICABLE,
+        Part.ERROR,
+    ]
     strict = report(fail_on=Level.SHOULD).gate
-    assert {part_of(result, strict) for result in RESULTS} & {Part.ADVISED, Part.UNSEEN_ADVISED} == set()
+    assert {part_of(result, strict) for result in RESULTS} & {Part.RECOMMENDED, Part.INCONCLUSIVE_RECOMMENDED} == set()
     waiver = Waiver("w", 1, RESULTS[1].check.id, None, "r", "o", datetime.date(2026, 12, 31))
     assert part_of(replace(RESULTS[1], waived=waiver), report().gate) is Part.WAIVED
 
@@ -51,7 +58,7 @@ def test_counts_are_phrases_in_the_words_of_json() -> None:
 def test_a_reason_is_told_once_with_the_first_cases_and_the_number_of_the_others() -> None:
     lost = Inconclusive("the control was not accepted")
     many_lost = [replace(RESULTS[3], case=f"scope-missing-denied[t{number}]", outcome=lost) for number in range(9)]
-    (group,) = view_of(report(many_lost)).of(Part.UNSEEN)
+    (group,) = view_of(report(many_lost)).of(Part.INCONCLUSIVE)
     assert (group.headline, len(group.shown), group.rest) == (lost.reason, SHOWN, f"and {9 - SHOWN} more")
 
 

@@ -188,6 +188,7 @@ def test_an_interrupt_while_waiting_for_readiness_leaves_no_process(tmp_path: Pa
     assert ends(int((tmp_path / "pid").read_text()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interrupts", [1, 2])
 def test_ctrl_c_leaves_no_process(tmp_path: Path, interrupts: int) -> None:
     program = tmp_path / "program.py"

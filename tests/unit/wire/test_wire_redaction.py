@@ -201,6 +201,7 @@ def test_json_stays_json(value: object) -> None:
     json.loads(redactor.redact(json.dumps({"a": value, "authorization": f"Bearer {OPAQUE}", "t": [OPAQUE]})))
 
 
+@pytest.mark.slow
 def test_the_cost_of_redaction_does_not_grow_with_the_secrets() -> None:
     body = json.dumps({"tools": [{"name": f"tool_{n}", "description": "words " * 20} for n in range(100)]})
 

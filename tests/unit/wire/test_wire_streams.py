@@ -182,6 +182,7 @@ def test_a_stream_that_stays_open_after_the_answer_is_left_and_costs_time_once()
     assert seconds < 20  # the server holds each for as long
 
 
+@pytest.mark.slow
 def test_with_nothing_awaited_an_open_stream_is_left_after_a_second_of_silence() -> None:
     (answer,), _, seconds = exchange((b": hi\n\n", 0.0), hold=20, expects_id=None)
     assert answer.status == 200

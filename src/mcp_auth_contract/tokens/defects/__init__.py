@@ -8,10 +8,10 @@ comparing the two specs.
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from types import MappingProxyType
 
 from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens.defects import (
     algorithms,
     arithmetic,
@@ -99,7 +99,7 @@ class Minted:
 def defect_named(name: str) -> Defect:
     """Return a defect; raises UsageError with the nearest known name."""
     if name not in DEFECTS:
-        raise UsageError(f"unknown defect {name!r}: {_nearest(name, DEFECTS)}")
+        raise UsageError(f"unknown defect {name!r}: {suggest(name, DEFECTS)}")
     return DEFECTS[name]
 
 
@@ -127,7 +127,8 @@ def mint_case(
     if lacking := unmet(found.needs, good):
         raise UsageError(f"the defect {defect} cannot be minted here: it needs {', '.join(lacking)}")
     if variant and variant not in found.variants:
-        raise UsageError(f"unknown variant {variant!r} of {defect}: {_nearest(variant, found.variants)}")
+        none = None if found.variants else "it has no variants"
+        raise UsageError(f"unknown variant {variant!r} of {defect}: {suggest(variant, found.variants, none)}")
     for form in [variant] if variant else found.forms:
         name = hashlib.sha256(f"{defect} {form} {good.claims.get('jti')}".encode()).hexdigest()[:16]
         twin = found.twin(replace(good, others=keys, listening=listening(name)), form)
@@ -158,10 +159,3 @@ def _minted(
         told=told,
         answered=spec.introspection,
     )
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    names = list(known)
-    if close := get_close_matches(name, names, n=1):
-        return f"did you mean {close[0]!r}?"
-    return f"known: {', '.join(names)}" if names else "it has no variants"

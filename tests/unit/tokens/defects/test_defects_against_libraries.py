@@ -294,6 +294,7 @@ SPECS = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(SPECS, SPECS, TEXT, VALUE)
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_two_specs_differ_from_each_other_in_the_same_paths(

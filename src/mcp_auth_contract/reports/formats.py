@@ -1,0 +1,35 @@
+"""The formats that a report is written in: one row each, from which the command line has its options."""
+
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcp_auth_contract.reports.model import Report
+
+__all__ = ["FORMATS", "Format"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format with a file of its own, called for on the command line by `--NAME FILE`.
+
+    `renderer` is the function from a report to the text, as `module:name` below this package; it is imported when it is
+    called, so that a command's help stays quick.
+    """
+
+    name: str
+    help: str
+    renderer: str
+
+    def render(self, report: "Report") -> str:
+        """Return the text of a report in this format."""
+        text: str = resolve_name(f"{__package__}.{self.renderer}")(report)
+        return text
+
+
+FORMATS = (
+    Format("json", "Write the JSON report (version 1) here; - for stdout.", "json_v1:render_json"),
+    Format("junit", "Write JUnit XML here.", "junit:render_junit"),
+    Format("markdown", "Write the report as Markdown here.", "markdown:render_markdown"),
+)
