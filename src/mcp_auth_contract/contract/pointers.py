@@ -22,6 +22,6 @@ def pointed_at(document: object, pointer: str) -> object | None:
             if isinstance(found, str):  # jsonpointer 3.1 takes a text for a list of characters
                 return None
             found = path.walk(found, part)
-    except JsonPointerException:
+    except (JsonPointerException, ValueError):  # an index may have more digits than Python reads
         return None
     return None if isinstance(found, EndOfList) else found
