@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from mcp_auth_contract_lab.exports import Exports
 from tests.unit.lab.conftest import MODERN, Client, Keys, MakeLab
 
 from mcp_auth_contract.checks.handles.tampering import alterations
-from mcp_auth_contract_lab.exports import Exports
-from mcp_auth_contract.probes.tampering import alterations
 from mcp_auth_contract_lab.faults import FAULTS
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.profile import Profile
