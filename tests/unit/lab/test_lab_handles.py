@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from mcp_auth_contract_lab.exports import Exports
 from tests.unit.lab.conftest import MODERN, Client, Keys, MakeLab
 
 from mcp_auth_contract.checks.handles.tampering import alterations
