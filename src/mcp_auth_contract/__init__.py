@@ -1,5 +1,6 @@
 """An authentication contract test kit for protected MCP servers."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,7 +55,5 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     """Import the public interface when it is first asked for, so that the version and the plugin stay quick."""
     if name in __all__:
-        from mcp_auth_contract import api
-
-        return getattr(api, name)
+        return getattr(import_module("mcp_auth_contract.api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -143,7 +143,7 @@ def init(
     url: Annotated[
         str | None,
         typer.Argument(
-            metavar="URL", help="The MCP endpoint; with --app, the URL that requests seem to go to.", show_default=False
+            metavar="URL", help="The MCP endpoint; with --app, the URL that it answers to.", show_default=False
         ),
     ] = None,
     app_name: Annotated[
@@ -151,30 +151,30 @@ def init(
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option("--start", metavar="COMMAND", help="Start the server so, with ${target.port} for a free port."),
+        typer.Option(
+            "--start", metavar="COMMAND", help="The command that starts the server; ${target.port} is a free port."
+        ),
     ] = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
             "--env",
             metavar="NAME=VALUE",
-            help="A setting of the server for --app or --start, as in 'ISSUER=${issuer.url}'. May be repeated.",
+            help="An environment variable for --app or --start, as in 'ISSUER=${issuer.url}'. May be repeated.",
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The new file; - for stdout. A file that exists is left alone.")
+        Path, typer.Option("--output", "-o", help="The file to write; - for stdout. No file is overwritten.")
     ] = Path("mcp-auth-contract.toml"),
     token_env: Annotated[
         str | None,
-        typer.Option(
-            "--token-env", metavar="NAME", help="Look with the access token in this environment variable too."
-        ),
+        typer.Option("--token-env", metavar="NAME", help="Use the access token in this environment variable, too."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing, also on a terminal.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing, even on a terminal.")] = False,
 ) -> None:
-    """Draft the contract of a server by looking at it.
+    """Inspect a server and draft its contract.
 
-    What it shows is filled in; what only you can know is marked with a question.
+    What it shows is filled in; what only you can know is a question in it.
     """
     from mcp_auth_contract.cli.init import InitOptions, inspect_and_draft
 
