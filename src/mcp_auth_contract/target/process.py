@@ -23,6 +23,8 @@ _POLL = 0.05
 _DRAIN = 1.0
 _CHUNK = 4096
 _SHOWN_LINE = 300
+_MOST_LOGGED = 64 * 1024 * 1024
+_NOT_KEPT = b"\n[mcp-auth-contract: what the server wrote after its first 64 MiB was not kept]\n"
 
 
 def free_port(host: str = "127.0.0.1") -> int:
@@ -55,7 +57,8 @@ class StartedProcess:
     """A command of the contract, run in its own process group. An async context manager.
 
     `ready` gets `time_limit` (seconds) and says whether the server came up within it. `redact` cleans the output
-    before it is shown. `log` takes all that the process writes, as it is, to be searched for leaked secrets. The
+    before it is shown. `log` takes the first 64 MiB of what it writes, as it is, to be searched for leaked secrets;
+    a line at its end says where there was more. The
     process and its children are stopped on every way out: SIGTERM, and SIGKILL `grace` seconds later.
     """
 
@@ -199,5 +202,15 @@ def _sink(path: Path | None) -> Iterator[Callable[[bytes], object]]:
     if path is None:
         yield len
         return
+    left = _MOST_LOGGED
     with path.open("wb", buffering=0) as file:
-        yield file.write
+
+        def keep(chunk: bytes) -> None:
+            nonlocal left
+            if left > 0:
+                file.write(chunk[:left])
+                left -= len(chunk)
+                if left <= 0:
+                    file.write(_NOT_KEPT)
+
+        yield keep
