@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from io import StringIO
@@ -9,18 +10,19 @@ from pathlib import Path
 
 from rich.console import Console
 
-from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.reports.annotations import quarantined, render_annotations
+from mcp_auth_contract.errors import Unwritable, UsageError
+from mcp_auth_contract.reports.annotations import disarmed, quarantined, render_annotations
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.markdown import render_markdown, render_summary
 from mcp_auth_contract.reports.text import print_report
 from mcp_auth_contract.runner import Report
 
-__all__ = ["Outputs", "demand_writable", "save", "write"]
+__all__ = ["Outputs", "demand_writable", "remove_old", "save", "write"]
 
 _WIDTH_WITHOUT_TERMINAL = 120
 _STDOUT = "-"
+_WORSE = frozenset({1, 4})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +64,46 @@ def _demand_writable_file(file: Path) -> None:
         raise UsageError(f"{file}: may not be written")
 
 
+def remove_old(outputs: Outputs) -> None:
+    """Remove the reports of an earlier run, so that one which fails leaves none that speaks of another."""
+    for file in (outputs.json, outputs.junit, outputs.markdown):
+        if file is not None and not _is_stdout(file) and file.is_file():
+            try:
+                file.unlink()
+            except OSError as error:
+                raise UsageError(f"{file}: cannot be replaced: {error.strerror}") from None
+
+
 def write(report: Report, outputs: Outputs) -> int:
-    """Write every report that is wanted, and return the exit code of the gate."""
-    files: tuple[tuple[Path | None, Callable[[Report], str]], ...] = (
-        (outputs.json, render_json),
-        (outputs.junit, render_junit),
-        (outputs.markdown, render_markdown),
+    """Write every report that is wanted, and return the exit code of the gate.
+
+    One that cannot be written does not keep the others from it, and is told as Unwritable unless there is a
+    broken clause or a fault of the kit, which count for more.
+    """
+    files: tuple[tuple[Path | None, Callable[[Report], str], bool], ...] = (
+        (outputs.json, render_json, False),
+        (outputs.junit, render_junit, False),
+        (outputs.markdown, render_markdown, False),
+        (outputs.summary, render_summary, True),
     )
-    for file, render in files:
+    unwritten: list[str] = []
+    for file, render, adds in files:
         if file is not None and not _is_stdout(file):
-            save(file, render(report))
-    if outputs.summary is not None and not _is_stdout(outputs.summary):
-        save(outputs.summary, render_summary(report), mode="a")
+            try:
+                save(file, render(report), mode="a" if adds else "w")
+            except UsageError as fault:
+                unwritten.append(str(fault))
     try:
         _print(report, outputs)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # rich leaves the process when nobody reads; the gate's decision stands
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return report.gate.exit_code
+    code = report.gate.exit_code
+    if unwritten and code not in _WORSE:
+        raise Unwritable("\n".join(unwritten))
+    for line in unwritten:
+        sys.stderr.write(f"mcp-auth-contract: {line}\n")
+    return code
 
 
 def _is_stdout(file: Path | None) -> bool:
@@ -87,12 +111,17 @@ def _is_stdout(file: Path | None) -> bool:
 
 
 def _print(report: Report, outputs: Outputs) -> None:
+    obeyed = bool(os.environ.get("GITHUB_ACTIONS"))
     if _is_stdout(outputs.json):
-        sys.stdout.write(render_json(report))
+        # GitHub looks for its older commands anywhere in a line; JSON has another way to write a number sign.
+        text = render_json(report)
+        sys.stdout.write(text.replace("##[", "#\\u0023[") if obeyed else text)
     elif outputs.annotations:
         text = _text(report, outputs)
         sys.stdout.write(quarantined(text))
         sys.stdout.write(render_annotations(report, _in_repository(report.contract)))
+    elif obeyed:
+        sys.stdout.write(disarmed(_text(report, outputs)))
     elif outputs.quiet or _is_stdout(outputs.summary):
         sys.stdout.write(_text(report, outputs))
     else:
@@ -127,11 +156,40 @@ def _text(report: Report, outputs: Outputs) -> str:
 
 
 def save(file: Path, text: str, *, mode: str = "w") -> None:
-    """Write a text, or add it with mode `a`. With mode `x` a file that exists is left as it is, and told."""
+    """Write a text whole or not at all, or add it with mode `a`. With mode `x` a file that exists is left, and told."""
     try:
-        with file.open(mode, encoding="utf-8") as opened:
-            opened.write(text)
+        if mode == "w" and _can_be_replaced(file):
+            _replace(file, text)
+        else:
+            with file.open(mode, encoding="utf-8") as opened:
+                opened.write(text)
     except FileExistsError:
         raise UsageError(f"{file}: exists; it is never overwritten") from None
     except OSError as error:
         raise UsageError(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def _can_be_replaced(file: Path) -> bool:
+    """Devices, pipes and links are written into, and so is a file in a folder where no other may be made."""
+    plain = file.is_file() and not file.is_symlink()
+    return (plain or not os.path.lexists(file)) and os.access(file.absolute().parent, os.W_OK)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write beside the file first: who reads it meanwhile, or after a crash, never finds a half."""
+    handle, name = tempfile.mkstemp(dir=file.absolute().parent, prefix=f".{file.name}.", suffix=".part")
+    beside = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as opened:
+            opened.write(text)
+        beside.chmod(0o666 & ~_umask())
+        beside.replace(file)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

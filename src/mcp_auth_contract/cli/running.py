@@ -18,7 +18,7 @@ from rich.progress import Progress as Bar
 
 from mcp_auth_contract.catalogue import Check, load_builtin
 from mcp_auth_contract.cli.finding import FoundContract, find_contract
-from mcp_auth_contract.cli.outputs import Outputs, demand_writable, save, write
+from mcp_auth_contract.cli.outputs import Outputs, demand_writable, remove_old, save, write
 from mcp_auth_contract.contract import at_url, load_contract
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execute import Given, Options, Progress, probe_url, run_contract
@@ -66,12 +66,13 @@ class RunOptions:
 
 def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> int:
     """Run a contract, write the reports, and return the exit code."""
+    demand_writable(outputs)
+    remove_old(outputs)
     found = find_contract(file)
     contract = load_contract(found.path)
     if options.url is not None:
         demand_http(options.url)
         contract = at_url(contract, options.url)
-    demand_writable(outputs)
     if options.write_waivers is not None:
         if options.write_waivers.exists():
             raise UsageError(f"--write-waivers {options.write_waivers}: exists; it is never overwritten")
@@ -92,6 +93,7 @@ def probe_and_report(url: str, options: RunOptions, outputs: Outputs) -> int:
     """Look at a URL, write the reports, and return the exit code."""
     demand_http(url)
     demand_writable(outputs)
+    remove_old(outputs)
     with shown_progress() as progress:
         chosen = _options(options, load_builtin(options.scenarios), "(none: anonymous probe)", progress)
         report = interruptible(probe_url(url, chosen))
