@@ -25,5 +25,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from mcp_auth_contract.cli.app import call, cannot_write
 
     code = call(words)
-    fault = release()
-    return code if fault is None else cannot_write(fault)
+    unwritten = release()
+    return code if unwritten is None else cannot_write(unwritten)

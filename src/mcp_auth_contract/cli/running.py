@@ -163,12 +163,16 @@ def demand_http(url: str) -> None:
 
 
 def interruptible(work: Awaitable[_Result]) -> _Result:
-    """Run to the end, or to the first Ctrl-C or SIGTERM, which cancels the work; a run then makes a partial report."""
+    """Run to the end, or to the first Ctrl-C, SIGTERM or SIGHUP, which cancels the work; a run then reports in part."""
 
     async def watched() -> _Result:
         task = asyncio.ensure_future(work)
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            # Under nohup a hang-up is none of the run's business.
+            if number is None or (name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN):
+                continue
             with contextlib.suppress(NotImplementedError, ValueError):
                 loop.add_signal_handler(number, task.cancel)
         try:

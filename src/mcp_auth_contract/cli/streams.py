@@ -38,9 +38,11 @@ def forgive() -> None:
         sys.stdout = _Missing()
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  open to the end of the process
-    elif sys.stderr is sys.__stderr__ and hasattr(sys.stderr, "buffer"):
-        buffer: Any = io.BufferedWriter(io.FileIO(os.dup(sys.stderr.fileno()), "w"))
-        sys.stderr = _Deaf(buffer, sys.stderr.encoding, "backslashreplace", line_buffering=True)
+        return
+    real: Any = sys.stderr
+    if real is sys.__stderr__ and hasattr(real, "buffer"):
+        buffer: Any = io.BufferedWriter(io.FileIO(os.dup(real.fileno()), "w"))
+        sys.stderr = _Deaf(buffer, real.encoding, "backslashreplace", line_buffering=True)
 
 
 def release() -> OSError | None:

@@ -112,6 +112,7 @@ async def started(contract: Contract, redactor: Redactor, wait: float) -> AsyncI
             redact=redactor.redact,
             time_limit=_READY_LIMIT,
             log=output,
+            folder_of_log=Path(folder),
         ):
             yield Reached(RealTime(wait), written=lambda: [(_OUTPUT, tail(output)), *logs.written()])
 
