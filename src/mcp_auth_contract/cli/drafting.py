@@ -90,8 +90,8 @@ def _place(options: InitOptions) -> Place:
     for text in (*filter(None, (place.url, place.app)), *place.start, *place.env.values()):
         if not _is_unicode(text):
             raise UsageError("init: a word of the command line is not UTF-8, and a contract can hold nothing else")
-    if url is not None and "${" not in url and not re.match(r"https?://[^/?#]*:0+(?:[/?#]|$)", url):
-        demand_http(url)
+    if url is not None and "${" not in url:
+        demand_http(re.sub(r"\A(https?://[^/?#]*:)0+(?=[/?#]|\Z)", r"\g<1>1", url))  # port 0: a free one is picked
     return place
 
 

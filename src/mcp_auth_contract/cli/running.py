@@ -152,14 +152,22 @@ def given_token_of(name: str | None, principal: str | None = None) -> Given | No
 
 
 def demand_http(url: str) -> None:
-    """Raise UsageError for a text that is no http or https URL."""
+    """Raise UsageError for a text that is no http or https URL, or one with a password, which is never repeated."""
     try:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        personal = parts.username is not None or parts.password is not None
     except ValueError:
-        known = False
+        known = personal = False
+    before, at, after = url.rpartition("@")
+    if personal:
+        raise UsageError(
+            f'"{before.partition("//")[0]}//…@{after}": a URL with a user name or password; remove them, '
+            "credentials do not belong in a URL"
+        )
     if not known:
-        raise UsageError(f'"{url}": not an http or https URL; write it like https://mcp.example.com/mcp')
+        shown = f"…@{after}" if at else url
+        raise UsageError(f'"{shown}": not an http or https URL; write it like https://mcp.example.com/mcp')
 
 
 def interruptible(work: Awaitable[_Result]) -> _Result:

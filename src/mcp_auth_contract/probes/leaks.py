@@ -21,6 +21,7 @@ from mcp_auth_contract.observations import (
 from mcp_auth_contract.probes.bench import Bench
 from mcp_auth_contract.probes.calls import ask_call
 from mcp_auth_contract.probes.minting import Holder, Minter
+from mcp_auth_contract.probes.outputs import NOT_KEPT
 from mcp_auth_contract.probes.question import Question
 from mcp_auth_contract.tokens import CannotSign
 from mcp_auth_contract.wire import Call, Exchange, HeaderPair, Request, operation_call, read_headers, request
@@ -43,7 +44,8 @@ async def ask_exchanges(_question: Question, bench: Bench) -> ExchangesObserved:
     principal = principal_for(minter.contract, control)
     await _Round(bench, minter, bench.revisions[0], control, principal).send()
     await asyncio.sleep(_FLUSH_S)
-    return ExchangesObserved(_exchanges(bench, minter), _written(bench))
+    # Logs may be long: the loop stays free while they are searched.
+    return ExchangesObserved(_exchanges(bench, minter), await asyncio.to_thread(_written, bench))
 
 
 class _Round:
@@ -174,8 +176,11 @@ def _written(bench: Bench) -> tuple[Written, ...]:
     exposed = redactor.labels_named(text for one in exchanges for text in (one.url, one.request_body))
     found = []
     for place, text in bench.outputs.written():
-        labels = frozenset[str]() if text is None else redactor.labels_in(text) - exposed
-        found.append(Written(place, tuple(sorted(labels)), readable=text is not None))
+        labels, readable = frozenset[str](), text is not None
+        for piece in text or ():
+            labels |= redactor.labels_in(piece) - exposed
+            readable = not piece.endswith(NOT_KEPT)
+        found.append(Written(place, tuple(sorted(labels)), readable))
     return tuple(found)
 
 

@@ -226,8 +226,9 @@ class HttpDoor:
         refused = refusal(addresses, reaches)
         if refused is not None:
             attempt.fail(Trouble.CONNECT, refused)
-        elif Reach.PUBLIC in reaches:
-            # A kept connection to the same address may have been checked for another name.
+        elif any(reach_of(address) is not Reach.LOOPBACK for address in addresses):
+            # The name could lead elsewhere when it is looked up again, and a kept connection to the same address may
+            # have been checked for another name.
             attempt.fresh = True
             extensions["sni_hostname"] = attempt.origin[1]
             url = url.copy_with(host=addresses[0])
