@@ -1,5 +1,6 @@
 """The commands and their options. Each imports what it needs when it is called, so that --help stays quick."""
 
+import errno
 import sys
 import traceback
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ from mcp_auth_contract.cli.reporting import report_app
 from mcp_auth_contract.errors import KitError
 from mcp_auth_contract.model import Level
 
-__all__ = ["app", "call"]
+__all__ = ["app", "call", "cannot_write"]
 
 app = typer.Typer(
     name="mcp-auth-contract",
@@ -43,6 +44,7 @@ app = typer.Typer(
 )
 app.add_typer(report_app, name="report")
 
+_NO_OUTPUT = frozenset({errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG})
 _INTERRUPTED = 130
 """What Typer makes of a KeyboardInterrupt."""
 
@@ -291,14 +293,28 @@ def call(words: Sequence[str]) -> int:
         return 3
     except BrokenPipeError:
         return 0
+    except OSError as fault:
+        if fault.errno not in _NO_OUTPUT or fault.filename is not None:
+            return _kit_fault()
+        return cannot_write(fault)
     except Exception:  # noqa: BLE001  whatever comes here is a fault of the kit and is told as one
-        _say("a fault in mcp-auth-contract itself; please report it with the lines below")
-        traceback.print_exc()
-        return 4
+        return _kit_fault()
     if code == _INTERRUPTED:
         _say("interrupted")
         return 3
     return code if isinstance(code, int) else 0
+
+
+def cannot_write(fault: OSError) -> int:
+    """Say in one line that standard output takes nothing more, and return the exit code."""
+    _say(f"standard output cannot be written: {fault.strerror}")
+    return 3
+
+
+def _kit_fault() -> int:
+    _say("a fault in mcp-auth-contract itself; please report it with the lines below")
+    traceback.print_exc()
+    return 4
 
 
 def _say(text: str) -> None:
