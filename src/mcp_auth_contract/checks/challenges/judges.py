@@ -87,12 +87,6 @@ def _bearer(observed: CallObserved, facts: Facts) -> Sequence[Challenges] | Verd
     return found or Inconclusive("the 401 has no Bearer challenge; challenge-bearer-scheme reports it")
 
 
-def of_bearer(challenges: Challenges, name: str) -> str | None:
-    """The first value of a parameter in any Bearer challenge: gateways add a second one of their own."""
-    values = (each.get(name) for each in challenges.challenges if each.is_bearer)
-    return next((value for value in values if value is not None), None)
-
-
 @judge_each(_bearer, "Bearer with at least one parameter")
 def challenge_has_parameter(challenges: Challenges, facts: Facts) -> str | None:
     """The Bearer scheme is followed by at least one parameter (RFC 6750 §3)."""
@@ -148,7 +142,7 @@ def challenge_has_scope(answer: Answer, facts: Facts) -> Finding:
 @judge_each(_bearer, 'error="invalid_token"')
 def error_is_invalid_token(challenges: Challenges, facts: Facts) -> str | None:
     """A token that fails validation is reported as error="invalid_token" (RFC 6750 §3.1)."""
-    said = of_bearer(challenges, "error")
+    said = challenges.of_bearer("error")
     if said == "invalid_token":
         return None
     return f'error="{said}"' if said else "no error parameter"
@@ -189,7 +183,7 @@ def scope_challenge_error(answer: Answer, facts: Facts) -> str | None:
     if challenges.bearer is None:
         schemes = ", ".join(challenges.schemes)
         return f"403 with a challenge of scheme {schemes} only" if schemes else describe(answer)
-    said = of_bearer(challenges, "error")
+    said = challenges.of_bearer("error")
     if said == "insufficient_scope":
         return None
     return f'403 with error="{said}"' if said else "403 without error"
@@ -206,7 +200,7 @@ def _scope_challenge(observed: CallObserved, facts: Facts) -> Sequence[Challenge
 @judge_each(_scope_challenge)
 def scope_challenge_names_missing(challenges: Challenges, facts: Facts) -> Fail | None:
     """The 403's `scope` names the scope that the token lacks, or one that implies it (MCP insufficient scope)."""
-    named = of_bearer(challenges, "scope")
+    named = challenges.of_bearer("scope")
     if named is not None and facts.covers(scopes_of(named), facts.missing or ""):
         return None
     return Fail(f'scope naming "{facts.missing}"', "no scope parameter" if named is None else f'scope="{named}"')

@@ -7,7 +7,6 @@ from typing import Any
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.isolation.observation import Asked, Canary, answers_in
 from mcp_auth_contract.checks.observing import Observation
-from mcp_auth_contract.checks.scopes.observation import result_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class OwnStateObserved(Steps):
 
 def result_in(asked: Asked) -> Mapping[str, Any]:
     """Return the last result of a call, empty where there is none."""
-    return result_of(asked.answers[-1])
+    return asked.answers[-1].result
 
 
 def completed(asked: Asked) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Reading, Refusal, Refused, describe, read
+from mcp_auth_contract.answers import AmbiguityReason, Ambiguous, Reading, Refusal, Refused, describe, read
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.identity.observation import CallerCall, IdentityObserved, Listed, ListingsObserved
 from mcp_auth_contract.checks.judging import judge
@@ -26,7 +26,7 @@ def foreign_identity_ignored(observed: IdentityObserved, facts: Facts) -> Verdic
     if doubt := _unanswered(overrides):
         return doubt
     for call in overrides:
-        if isinstance(call.attempt.reading, Accepted) and call.own and not call.has_own:
+        if call.attempt.accepted and call.own and not call.has_own:
             return Pass(f"answered without the caller's own record: {call.words}")
     return Pass()
 
@@ -52,14 +52,14 @@ def callers_kept_apart(observed: IdentityObserved, facts: Facts) -> Verdict:
     if doubt := _unanswered(together):
         return doubt
     for call in together:
-        if call.own and isinstance(call.attempt.reading, Accepted) and not call.has_own:
+        if call.own and call.attempt.accepted and not call.has_own:
             seen = f"{_said(call)}, without it{_tries(observed, together)}"
             return Fail("each caller's own record", seen, Impact.AVAILABILITY)
-    served = [call for call in together if isinstance(call.attempt.reading, Accepted)]
+    served = [call for call in together if call.attempt.accepted]
     expected = [call for call in together if call.own]
     if expected and not served:
         return Inconclusive(f"every call was refused: {_said(expected[0])}")
-    refused = len(expected) - sum(1 for call in expected if isinstance(call.attempt.reading, Accepted))
+    refused = len(expected) - sum(1 for call in expected if call.attempt.accepted)
     return Pass(f"{refused} of {len(expected)} calls were refused" if refused else None)
 
 
@@ -76,7 +76,7 @@ def each_token_decides(observed: IdentityObserved, facts: Facts) -> Verdict:
     if doubt := _unplayed(observed):
         return doubt
     rich = tuple(observed.named("rich"))
-    if not isinstance(rich[0].attempt.reading, Accepted):
+    if not rich[0].attempt.accepted:
         return Inconclusive(f"the good token was not accepted: {describe(rich[0].attempt.answer)}")
     expected = "each request judged by its own token"
     let_in: list[CallerCall] = []
@@ -113,7 +113,7 @@ def _through(call: CallerCall) -> bool:
     """Whether a call got what its token does not give: another's record, or any result for a weak token."""
     if call.name.startswith("other"):
         return call.has_foreign
-    return isinstance(call.attempt.reading, Accepted)
+    return call.attempt.accepted
 
 
 @judge

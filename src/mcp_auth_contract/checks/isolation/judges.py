@@ -234,4 +234,4 @@ def _form(call: Asked) -> tuple[object, ...]:
     answer = call.answers[-1]
     error = (answer.reply or {}).get("error")
     code = error.get("code") if isinstance(error, dict) else None
-    return answer.status, call.reading, code, describe(answer), isinstance(call.reading, Accepted)
+    return answer.status, call.reading, code, describe(answer), call.accepted

@@ -115,7 +115,7 @@ def no_token_passed_on(observed: UpstreamObserved, facts: Facts) -> Verdict:
         return NotApplicable("the contract names no tool that calls an upstream (tools.upstream) and may be called")
     if not observed.passed:
         return NotApplicable("no tool called the upstream: is the server told to use ${upstream.url}?")
-    if not any(isinstance(attempt.reading, Accepted) for attempt in observed.calls):
+    if not any(attempt.accepted for attempt in observed.calls):
         return Inconclusive("no call of a tool that uses the upstream was accepted")
     return Pass()
 

@@ -11,7 +11,6 @@ from mcp_auth_contract.checks.scopes.observation import (
     SurfaceObserved,
     challenge_scopes,
     challenges_told,
-    result_of,
 )
 from mcp_auth_contract.checks.tokens.judges import milder
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
@@ -36,7 +35,7 @@ def _challenged(observed: RoundsObserved) -> Verdict | None:
         return Inconclusive("nothing was sent")
     if doubt := _unanswered(*observed.asked):
         return doubt
-    if any(isinstance(one.reading, Accepted) for one in observed.asked):
+    if any(one.accepted for one in observed.asked):
         return Inconclusive("the operation ran; scope-missing-denied reports it")
     if all(challenge_scopes(one.answer) is None for one in observed.asked):
         return NotApplicable("no challenge names a scope; scope-challenge-names-missing reports it")
@@ -88,7 +87,7 @@ def rounds_satisfiable(observed: RoundsObserved, facts: Facts) -> Verdict:
     last = observed.rounds[-1]
     if doubt := _unanswered(last.attempt):
         return doubt
-    if isinstance(last.attempt.reading, Accepted):
+    if last.attempt.accepted:
         return Pass()
     return Fail(expected, f"{describe(last.attempt.answer)} with {_words(last.scopes)} in the token")
 
@@ -168,13 +167,13 @@ def not_past_scopes(observed: BypassObserved, facts: Facts) -> Verdict:
 
 def _through(observed: BypassObserved, attempt: Attempt, expected: str) -> Verdict:
     """Tell whether the forbidden call had the effect, or the permitted one that the message names as well."""
-    if observed.plain is not None and isinstance(observed.plain.reading, Accepted):
+    if observed.plain is not None and observed.plain.accepted:
         return NotApplicable("the plain call runs without the scopes too; scope-missing-denied reports it")
     failure = Fail(expected, f"{describe(attempt.answer)} of {observed.operation} ({attempt.way})")
     permitted = observed.permitted
-    if permitted is None or not isinstance(permitted.reading, Accepted):
+    if permitted is None or not permitted.accepted:
         return failure
-    got, forbidden, allowed = (result_of(one.answer) for one in (attempt, observed.control, permitted))
+    got, forbidden, allowed = (one.answer.result for one in (attempt, observed.control, permitted))
     if got == allowed:
         return Pass()
     if got == forbidden or (_shape(got) == _shape(forbidden) != _shape(allowed)):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from mcp_auth_contract.answers import Accepted, Answer, Attempt
+from mcp_auth_contract.answers import Answer, Attempt
 from mcp_auth_contract.checks.observing import Observation
 
 
@@ -37,7 +37,7 @@ class SessionStep:
     @property
     def accepted(self) -> bool:
         """Whether the request had an effect."""
-        return isinstance(self.attempt.reading, Accepted)
+        return self.attempt.accepted
 
 
 @dataclass(frozen=True, slots=True)

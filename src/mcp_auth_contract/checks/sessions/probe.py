@@ -230,6 +230,6 @@ async def ask_session_end(question: OperationQuestion, context: Context) -> Sess
         return SessionEndObserved()
     ended = (await live.bodiless("DELETE", accept="*/*", token=None)).answer
     after = await live.call(question.operation, "in the session after DELETE", note="")
-    if isinstance(after.reading, Accepted):
+    if after.accepted:
         await live.end()
     return SessionEndObserved(ended, after)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mcp_auth_contract.answers import Accepted, Answer, Attempt
+from mcp_auth_contract.answers import Answer, Attempt
 from mcp_auth_contract.checks.observing import Observation
 
 
@@ -23,7 +23,7 @@ class Step:
     @property
     def accepted(self) -> bool:
         """Whether the call had an effect."""
-        return isinstance(self.attempt.reading, Accepted)
+        return self.attempt.accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class LeewayObserved(Observation):
     @property
     def granted(self) -> int | None:
         """The greatest offset that was accepted; None where not even a token in time was."""
-        taken = [probe.beyond for probe in self.probes if isinstance(probe.attempt.reading, Accepted)]
+        taken = [probe.beyond for probe in self.probes if probe.attempt.accepted]
         return max(taken) if taken else None
 
     @property

@@ -229,7 +229,7 @@ def _disputed(observed: CallObserved, advice: str, *, advise_if_accepted: bool) 
 @judge_on(answered, "a result")
 def accepted(observed: CallObserved, facts: Facts) -> str | None:
     """The operation runs: a legal variation must not be refused."""
-    others = (attempt for attempt in observed.attempts if not isinstance(attempt.reading, Accepted))
+    others = (attempt for attempt in observed.attempts if not attempt.accepted)
     return next((seen(observed, attempt) for attempt in others), None)
 
 
@@ -255,7 +255,7 @@ def one_order_only(observed: CallObserved, facts: Facts) -> Verdict:
     """Of two Authorization lines at most one order is accepted (RFC 9110 §5.3; OAuth 2.1 §5.1)."""
     if why := _unclear(observed, "400, 401, or the first line alone read"):
         return why
-    if len(observed.attempts) > 1 and all(isinstance(attempt.reading, Accepted) for attempt in observed.attempts):
+    if len(observed.attempts) > 1 and all(attempt.accepted for attempt in observed.attempts):
         return Fail("at most one order accepted", "the good token accepted behind a forged one, and before it")
     return Pass()
 

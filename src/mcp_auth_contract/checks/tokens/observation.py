@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mcp_auth_contract.answers import Accepted, Answer, Attempt, JsonObject
+from mcp_auth_contract.answers import Answer, Attempt, JsonObject
 from mcp_auth_contract.checks.observing import Observation
 
 
@@ -46,7 +46,7 @@ class CallObserved(Observation):
     @property
     def accepted(self) -> Attempt | None:
         """The first attempt that had an effect, or None."""
-        return next((one for one in self.attempts if isinstance(one.reading, Accepted)), None)
+        return next((one for one in self.attempts if one.accepted), None)
 
     @property
     def answers(self) -> Iterator[Answer]:

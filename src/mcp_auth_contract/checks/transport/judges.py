@@ -76,7 +76,7 @@ def discover_answers(observed: CallObserved, facts: Facts) -> Verdict:
     for attempt in observed.attempts:
         reply = attempt.answer.reply or {}
         result = reply.get("result")
-        if not isinstance(attempt.reading, Accepted) or not isinstance(result, dict):
+        if not attempt.accepted or not isinstance(result, dict):
             return Fail(expected, describe(attempt.answer))
         if not isinstance(result.get("supportedVersions"), list):
             return Fail(expected, "a result without supportedVersions")
