@@ -9,8 +9,6 @@ from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.observing import Observation
 from mcp_auth_contract.model import Verdict
 
-__all__ = ["REGISTERED", "Judge", "judge"]
-
 O = TypeVar("O", bound=Observation)  # noqa: E741  the observation a judge decides on
 
 

@@ -8,8 +8,6 @@ from types import MappingProxyType
 from typing import TypeAlias
 from urllib.parse import quote
 
-__all__ = ["FOREIGN_ORIGIN", "PRESENTATIONS", "Presentation", "Presented", "bearer", "present"]
-
 FOREIGN_ORIGIN = "https://origin.invalid"
 """An Origin that no server can know: the `invalid` domain is reserved (RFC 2606)."""
 

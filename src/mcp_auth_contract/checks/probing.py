@@ -12,8 +12,6 @@ from mcp_auth_contract.checks.questions import AccessQuestion, OperationQuestion
 from mcp_auth_contract.contract import Operation, Ways
 from mcp_auth_contract.model import Revision
 
-__all__ = ["REGISTERED", "Probe", "probe"]
-
 Q = TypeVar("Q", bound=Question)
 O = TypeVar("O", bound=Observation)  # noqa: E741  what a probe observes
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.checks.isolation.observation import Asked, Canary, answers_in
-from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.isolation.observation import Asked, Canary
+from mcp_auth_contract.checks.observing import Observation, answers_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """What two principals get on the way to one record."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mcp_auth_contract.answers import Accepted, Answer, Reading, describe, read
 from mcp_auth_contract.checks.isolation.sightings import sighted
-from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.observing import Observation, answers_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,6 @@ class Asked:
         """Return where a canary is in the answers, None where it is not."""
         found = (sighted(canary.text, answer) for answer in self.answers)
         return next((where for where in found if where is not None), None)
-
-
-def answers_in(calls: Iterable[Asked]) -> Iterator[Answer]:
-    """Yield every answer to the calls."""
-    return (answer for call in calls for answer in call.answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +178,8 @@ class CursorObserved(Observation):
 
     @property
     def answers(self) -> Iterator[Answer]:
-        if self.use is None:
-            return iter(self.first.answers)
-        return answers_in((self.use.other, self.first, self.use.other_first, self.use.second))
+        use = self.use
+        return answers_in(self.first if use is None else (use.other, self.first, use.other_first, use.second))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +190,6 @@ class MissingObserved(Observation):
     principal: str
     foreign: Asked
     missing: Asked | None
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return answers_in([self.foreign, *([self.missing] if self.missing is not None else [])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +204,3 @@ class AuditObserved(Observation):
     call: Asked
     lines: tuple[str, ...] | None
     names: tuple[str, ...]
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return iter(self.call.answers)

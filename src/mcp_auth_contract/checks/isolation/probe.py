@@ -11,8 +11,6 @@ from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.model import OperationKind
 from mcp_auth_contract.wire.conversation import Received
 
-__all__ = ["asked", "canary_of", "forbidden", "owner_and_other", "pointed", "record_of", "step"]
-
 _MOST_PAGES = 20
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mcp_auth_contract.answers import Answer, Attempt
-from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.observing import Observation, answers_in
 from mcp_auth_contract.oauth.challenge import Challenges, parse_challenges, scopes_of
 
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,200}")
@@ -54,10 +54,6 @@ class RoundsObserved(Observation):
     asked: tuple[Attempt, ...]
     rounds: tuple[Round, ...] = ()
 
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (attempt.answer for attempt in (*self.asked, *(one.attempt for one in self.rounds)))
-
 
 @dataclass(frozen=True, slots=True)
 class Surface:
@@ -80,12 +76,6 @@ class SurfaceObserved(Observation):
     """The tools, resources, templates and prompts that the server lists to a token with every scope."""
 
     kinds: tuple[Surface, ...]
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        for kind in self.kinds:
-            yield from (attempt.answer for _, attempt in kind.unlisted)
-            yield from kind.answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,5 +102,4 @@ class BypassObserved(Observation):
 
     @property
     def answers(self) -> Iterator[Answer]:
-        tried = (self.attempt, self.control, self.permitted, self.plain)
-        return (one.answer for one in tried if one is not None)
+        return answers_in((self.attempt, self.control, self.permitted, self.plain))

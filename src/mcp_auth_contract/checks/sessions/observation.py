@@ -14,11 +14,6 @@ class SessionEndObserved(Observation):
     ended: Answer | None = None
     after: Attempt | None = None
 
-    @property
-    def answers(self) -> Iterator[Answer]:
-        seen = (self.ended, self.after.answer if self.after else None)
-        return (answer for answer in seen if answer is not None)
-
 
 @dataclass(frozen=True, slots=True)
 class SessionStep:
@@ -52,10 +47,6 @@ class SessionObserved(Observation):
         """Yield the steps of these parts, in order."""
         return (step for step in self.steps if step.name in names)
 
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (step.attempt.answer for step in self.steps)
-
 
 @dataclass(frozen=True, slots=True)
 class SessionIdsObserved(Observation):
@@ -66,7 +57,3 @@ class SessionIdsObserved(Observation):
 
     handshakes: tuple[Attempt, ...]
     ids: tuple[str, ...] = field(repr=False)
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (attempt.answer for attempt in self.handshakes)

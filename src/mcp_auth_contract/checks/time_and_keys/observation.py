@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mcp_auth_contract.answers import Answer, Attempt
+from mcp_auth_contract.answers import Attempt
 from mcp_auth_contract.checks.observing import Observation
 
 
@@ -54,10 +54,6 @@ class TimelineObserved(Observation):
         """How often the issuer's keys were fetched up to the last step."""
         return self.steps[-1].fetches if self.steps else 0
 
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (step.attempt.answer for step in self.steps)
-
 
 @dataclass(frozen=True, slots=True)
 class LeewayProbe:
@@ -84,7 +80,3 @@ class LeewayObserved(Observation):
         """The greatest offset that was accepted; None where not even a token in time was."""
         taken = [probe.beyond for probe in self.probes if probe.attempt.accepted]
         return max(taken) if taken else None
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (probe.attempt.answer for probe in self.probes)

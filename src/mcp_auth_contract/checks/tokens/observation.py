@@ -1,9 +1,8 @@
 """What came of calls of one operation with one token."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mcp_auth_contract.answers import Answer, Attempt, JsonObject
+from mcp_auth_contract.answers import Attempt, JsonObject
 from mcp_auth_contract.checks.observing import Observation
 
 
@@ -47,7 +46,3 @@ class CallObserved(Observation):
     def accepted(self) -> Attempt | None:
         """The first attempt that had an effect, or None."""
         return next((one for one in self.attempts if one.accepted), None)
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (attempt.answer for attempt in self.attempts)

@@ -17,8 +17,6 @@ from mcp_auth_contract.checks.tokens.observation import CallObserved, Heard
 from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.wire import Call
 
-__all__ = ["ask_call", "effective", "forms_of", "minted_for"]
-
 _LISTENING_S = 0.3
 
 _AS_UNKNOWN = frozenset({Refusal.TOOL_ERROR, Refusal.RPC_ERROR, Refusal.MALFORMED, Refusal.NOT_SERVED})

@@ -1,6 +1,5 @@
 """What hosts that sign users in for single tools go by: challenges in results, and `securitySchemes` of tools."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,11 +53,6 @@ class ToolPointersObserved(Observation):
     asked: tuple[Answer, ...]
     documents: tuple[Document, ...]
 
-    @property
-    def answers(self) -> Iterator[Answer]:
-        yield from self.asked
-        yield from (document.answer for document in self.documents)
-
 
 @dataclass(frozen=True, slots=True)
 class ToolDeclared:
@@ -103,8 +97,3 @@ class ToolSchemesObserved(Observation):
 
     pages: tuple[Answer, ...]
     tools: tuple[ToolDeclared, ...]
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        yield from self.pages
-        yield from (attempt.answer for tool in self.tools for attempt in tool.called)

@@ -147,10 +147,9 @@ def prm_locations_agree(observed: ResourceMetadataObserved, facts: Facts) -> Ver
     best = observed.best
     if best is None:
         return Inconclusive(MISSING)
-    for other in observed.sought:
-        same = other.found and other.member("resource") == best.member("resource")
-        if same and _issuers(other) != _issuers(best):
-            return Fail(f"the same authorization_servers as {best.url}", f"others at {other.url}")
+    alike = (one for one in observed.sought if one.found and one.member("resource") == best.member("resource"))
+    if other := next((one for one in alike if _issuers(one) != _issuers(best)), None):
+        return Fail(f"the same authorization_servers as {best.url}", f"others at {other.url}")
     return Pass()
 
 
