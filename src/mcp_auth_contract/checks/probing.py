@@ -22,6 +22,10 @@ _REQUIRED = ("form", "scopes")
 """Fields without which there is nothing to ask; a call asks for a token too."""
 
 
+def _always(_form: str, _operation: Operation, _revision: Revision) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Probe:
     """One kind of question: what it asks, what it observes, and which forms of it there are.
@@ -37,7 +41,7 @@ class Probe:
     observes: type[Observation]
     ask: Callable[[Any, Context], Awaitable[Observation]]
     forms: Mapping[str, str] = field(default_factory=dict)
-    exists: Callable[[str, Operation, Revision], bool] = lambda _form, _operation, _revision: True
+    exists: Callable[[str, Operation, Revision], bool] = _always
     ways: Ways | None = None
     writes: bool = False
     alone: bool = False
@@ -80,7 +84,7 @@ def probe(
     asks: str,
     *,
     forms: Mapping[str, str] | None = None,
-    exists: Callable[[str, Operation, Revision], bool] | None = None,
+    exists: Callable[[str, Operation, Revision], bool] = _always,
     ways: Ways | None = None,
     writes: bool = False,
     alone: bool = False,
@@ -90,25 +94,22 @@ def probe(
     """Register a function `ask_NAME` as the probe NAME; its annotations say what it is asked and what it observes."""
 
     def register(ask: Callable[[Q, Context], Awaitable[O]]) -> Callable[[Q, Context], Awaitable[O]]:
-        name = ask.__name__.removeprefix("ask_")
+        name, hints = ask.__name__.removeprefix("ask_"), get_annotations(ask)
         if name in REGISTERED:
             raise ValueError(f"two probes are called {name}")
-        hints = get_annotations(ask)
-        question, observes = next(iter(hints.values())), hints["return"]
-        optional: dict[str, Any] = {} if exists is None else {"exists": exists}
         REGISTERED[name] = Probe(
             name,
             asks,
-            question,
-            observes,
+            next(iter(hints.values())),
+            hints["return"],
             ask,
             MappingProxyType(dict(forms or {})),
-            ways=ways,
+            exists,
+            ways,
             writes=writes,
             alone=alone,
             last=last,
             anonymous=anonymous,
-            **optional,
         )
         return ask
 

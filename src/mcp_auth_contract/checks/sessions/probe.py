@@ -19,23 +19,17 @@ from mcp_auth_contract.wire.session import handshake_of
 _IDS = 10
 
 
-async def _bad_token_stream(s: Scene) -> None:
+async def _bad_token(s: Scene, verb: str) -> None:
     async with s.kept() as live:
         for words, minted in s.bad():
-            await s.get("stranger", f"GET with {words}", live, minted)
-
-
-async def _bad_token_delete(s: Scene) -> None:
-    async with s.kept() as live:
-        for words, minted in s.bad():
-            await s.delete("stranger", f"DELETE with {words}", live, minted)
+            await s.bodiless(verb, "stranger", f"{verb} with {words}", live, minted)
 
 
 async def _bad_token_resume(s: Scene) -> None:
     live = await s.open()
     last = await s.event_id(live)
     for words, minted in (("no token", None), *s.bad()):
-        await s.get("stranger", f"GET with Last-Event-ID and {words}", live, minted, last or "1")
+        await s.bodiless("GET", "stranger", f"GET with Last-Event-ID and {words}", live, minted, last or "1")
     await s.owner(live, "after")
 
 
@@ -51,17 +45,19 @@ async def _other_user(s: Scene, *, same_tenant: bool = True) -> None:
 async def _other_user_delete(s: Scene) -> None:
     other = s.another()
     async with s.kept() as live:
-        await s.delete("intruder", f"DELETE with the token of {other}", live, s.good(other))
+        await s.bodiless("DELETE", "intruder", f"DELETE with the token of {other}", live, s.good(other))
 
 
 async def _other_user_stream(s: Scene) -> None:
     other = s.another()
     live = await s.open()
     last = await s.event_id(live)
-    await s.heard(live, s.get("intruder", f"GET in the session with the token of {other}", live, s.good(other)))
+    await s.heard(
+        live, s.bodiless("GET", "intruder", f"GET in the session with the token of {other}", live, s.good(other))
+    )
     if last is not None:
         words = f"GET with Last-Event-ID in the session with the token of {other}"
-        await s.get("intruder", words, live, s.good(other), last)
+        await s.bodiless("GET", "intruder", words, live, s.good(other), last)
 
 
 async def _streams_apart(s: Scene) -> None:
@@ -72,13 +68,13 @@ async def _streams_apart(s: Scene) -> None:
     live = await s.open()
     await s.heard(
         live,
-        s.get("witness", "the owner's own event stream", live),
-        s.get("own", f"the stream of {other} in a session of their own", theirs),
+        s.bodiless("GET", "witness", "the owner's own event stream", live),
+        s.bodiless("GET", "own", f"the stream of {other} in a session of their own", theirs),
     )
     last = s.first_event()
     if last is not None:
         words = f"GET by {other} in a session of their own, with an event id of the first session"
-        await s.get("own", words, theirs, last=last)
+        await s.bodiless("GET", "own", words, theirs, last=last)
 
 
 async def _weaker_resume(s: Scene) -> None:
@@ -87,7 +83,9 @@ async def _weaker_resume(s: Scene) -> None:
     last = await s.event_id(live)
     if last is None:
         s.cut("the server numbers no events, so no stream can be resumed")
-    await s.get("own", "GET with Last-Event-ID and a token of the owner without the scope", live, weak, last)
+    await s.bodiless(
+        "GET", "own", "GET with Last-Event-ID and a token of the owner without the scope", live, weak, last
+    )
     await s.post("allowed", "the call itself with a token of the owner without the scope", live, weak)
 
 
@@ -120,7 +118,7 @@ async def _other_client(s: Scene) -> None:
 
 async def _ended(s: Scene) -> None:
     live = await s.used()
-    await s.delete("ended", "DELETE by the owner", live)
+    await s.bodiless("DELETE", "ended", "DELETE by the owner", live)
     await s.post("gone", "the owner's call in the session that has ended", live)
 
 
@@ -159,8 +157,8 @@ async def _header_lends_nothing(s: Scene) -> None:
 _Script: TypeAlias = Callable[[Scene], Awaitable[None]]
 
 _SCENES: Mapping[str, tuple[str, _Script]] = {
-    "bad_token_stream": ("GET for the stream with bad tokens", _bad_token_stream),
-    "bad_token_delete": ("DELETE with bad tokens", _bad_token_delete),
+    "bad_token_stream": ("GET for the stream with bad tokens", partial(_bad_token, verb="GET")),
+    "bad_token_delete": ("DELETE with bad tokens", partial(_bad_token, verb="DELETE")),
     "bad_token_resume": ("resuming the stream without a good token", _bad_token_resume),
     "other_user": ("a call with the token of another user of the same tenant", _other_user),
     "other_tenant": ("a call with the token of a user of another tenant", partial(_other_user, same_tenant=False)),

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
@@ -11,9 +11,10 @@ from mcp_auth_contract.answers import Attempt, read
 from mcp_auth_contract.checks.client import OWN, Credential, PrincipalSession, read_bodiless
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.minting import Minter
+from mcp_auth_contract.checks.principals import other_users
 from mcp_auth_contract.checks.questions import FormQuestion
 from mcp_auth_contract.checks.sessions.observation import SessionStep
-from mcp_auth_contract.contract import Contract, Operation, operations, satisfies
+from mcp_auth_contract.contract import Operation, operations, satisfies
 from mcp_auth_contract.model import Effect, Revision
 from mcp_auth_contract.tokens import Minted, Role
 
@@ -26,14 +27,6 @@ _EVENT_ID = re.compile(r"^id:[ ]?(\S.*?)\r?$", re.MULTILINE)
 
 class Cut(Exception):
     """There is nothing to see; the message says why."""
-
-
-def other_users(contract: Contract, principal: str, *, same_tenant: bool) -> Iterator[str]:
-    """Yield the principals who are other users than this one: those of the same tenant, or those of other tenants."""
-    here = contract.principals[principal]
-    for name, one in contract.principals.items():
-        if one.subject != here.subject and (one.tenant == here.tenant) is same_tenant:
-            yield name
 
 
 @dataclass(slots=True)
@@ -147,26 +140,14 @@ class Scene:
         answer = (await own.send(message, token=token, note=self._note(f"{name}: {way}"))).answer
         self._add(name, Attempt(way, "call", answer, read(answer)))
 
-    async def get(
-        self, name: str, way: str, live: PrincipalSession, token: Credential = OWN, last: str | None = None
+    async def bodiless(
+        self, verb: str, name: str, way: str, live: PrincipalSession, token: Credential = OWN, last: str | None = None
     ) -> None:
-        """Open the session's event stream, or resume it after an event; listen for a second or until something came."""
-        await self._bodiless("GET", "text/event-stream", name, way, live, token, last)
+        """Send a request without a body: GET for the event stream, after its event `last`, or DELETE.
 
-    async def delete(self, name: str, way: str, live: PrincipalSession, token: Credential = OWN) -> None:
-        """Ask for the end of the session."""
-        await self._bodiless("DELETE", "*/*", name, way, live, token)
-
-    async def _bodiless(
-        self,
-        verb: str,
-        accept: str,
-        name: str,
-        way: str,
-        live: PrincipalSession,
-        token: Credential,
-        last: str | None = None,
-    ) -> None:
+        A stream is listened to for a second, or until something came.
+        """
+        accept = "text/event-stream" if verb == "GET" else "*/*"
         headers, note = (() if last is None else (("Last-Event-ID", last),)), self._note(f"{name}: {way}")
         answer = (await live.bodiless(verb, accept=accept, token=token, headers=headers, note=note)).answer
         self._add(name, Attempt(way, "call", answer, read_bodiless(answer)))
@@ -197,7 +178,7 @@ class Scene:
 
     async def event_id(self, live: PrincipalSession) -> str | None:
         """Listen to the owner's stream during a call, and return the id of the first event there was, if any."""
-        await self.heard(live, self.get("witness", "the owner's own event stream", live))
+        await self.heard(live, self.bodiless("GET", "witness", "the owner's own event stream", live))
         return self.first_event()
 
     def first_event(self) -> str | None:

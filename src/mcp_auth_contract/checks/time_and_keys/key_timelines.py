@@ -109,21 +109,22 @@ async def media_type(t: Timeline) -> None:
     await t.call("good", t.token(), "an honest token, the keys served as application/jwk-set+json")
 
 
-async def weak_rsa(t: Timeline) -> None:
-    """The issuer publishes an RSA key of 1024 bits (RFC 7518 §3.3)."""
+async def _published(t: Timeline, member: Member) -> None:
     t.need(2 * t.refresh)
     await t.passes(t.refresh)
-    t.change.publish(t.issuer.weak_key())
+    t.change.publish(member)
     await t.passes(t.refresh)
+
+
+async def weak_rsa(t: Timeline) -> None:
+    """The issuer publishes an RSA key of 1024 bits (RFC 7518 §3.3)."""
+    await _published(t, t.issuer.weak_key())
     await t.call("weak", t.token(key=t.issuer.weak_key()), "a token by an RSA key of 1024 bits")
 
 
 async def symmetric(t: Timeline) -> None:
     """The issuer publishes a shared secret by mistake; whoever reads the key set can sign with it."""
-    t.need(2 * t.refresh)
-    await t.passes(t.refresh)
-    t.change.publish(t.issuer.odd("symmetric", t.key))
-    await t.passes(t.refresh)
+    await _published(t, t.issuer.odd("symmetric", t.key))
     forged = t.token(change=_hmac(t.issuer.symmetric_secret(), kid="odd-symmetric"))
     await t.call("forged", forged, "a token signed with HS256 and a secret from the key set")
 

@@ -10,8 +10,8 @@ from mcp_auth_contract.checks.client import PrincipalSession, read_bodiless
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.presentation import Presentation
 from mcp_auth_contract.checks.probing import probe
-from mcp_auth_contract.checks.questions import CallQuestion, FormQuestion, OperationQuestion, ParityQuestion
-from mcp_auth_contract.checks.tokens.probe import ask_call, effective
+from mcp_auth_contract.checks.questions import FormQuestion, OperationQuestion, ParityQuestion
+from mcp_auth_contract.checks.tokens.probe import ask_without_token
 from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
 from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.model import Revision
@@ -187,12 +187,9 @@ async def ask_parity(question: ParityQuestion, context: Context) -> ParityObserv
         eras.setdefault(revision.stateless, revision)
     readings = []
     for revision in eras.values():
-        asked = CallQuestion(
-            probe="call", revision=revision, operation=question.operation, principal=question.principal
-        )
-        attempt = effective(await ask_call(asked, context))
-        if attempt is not None:
-            readings.append((revision, attempt.answer, attempt.reading))
+        asked = await ask_without_token(context, revision, question.operation, question.principal)
+        attempt = asked.accepted or asked.attempts[-1]
+        readings.append((revision, attempt.answer, attempt.reading))
     return ParityObserved(tuple(readings))
 
 
