@@ -166,13 +166,7 @@ class PrincipalSession:
         return Attempt(way, "call", received.answer, read(received.answer))
 
     async def attempt(
-        self,
-        message: Message,
-        way: str,
-        *,
-        token: Credential = OWN,
-        body: bytes | None = None,
-        reply: bool = True,
+        self, message: Message, way: str, *, token: Credential = OWN, body: bytes | None = None, reply: bool = True
     ) -> Attempt:
         """Send a message that was written for the purpose; without `reply`, a response in a stream ends it, too."""
         answer = (await self.send(message, token=token, note=way, body=body, reply=reply)).answer

@@ -32,10 +32,7 @@ async def ask_timeline(question: FormQuestion, context: Context) -> TimelineObse
 
 @probe(
     "How many seconds beyond exp or nbf does the server really grant?",
-    forms={
-        "exp": "how long after its exp a token still works",
-        "nbf": "how long before its nbf a token works already",
-    },
+    forms={"exp": "how long after its exp a token still works", "nbf": "how long before its nbf a token works already"},
 )
 async def ask_leeway(question: FormQuestion, context: Context) -> LeewayObserved:
     """Search for the leeway at one claim by halving the interval between what is accepted and what is refused."""
