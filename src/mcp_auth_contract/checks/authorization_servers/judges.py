@@ -6,11 +6,10 @@ from functools import wraps
 
 from mcp_auth_contract.answers import describe
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServer, AuthorizationServersObserved
-from mcp_auth_contract.checks.deciding import Finding, judge_on, proves_nothing, verdict_of
 from mcp_auth_contract.checks.discovery.members import key_set, public_keys_only, shown, strings_or_none, zero_members
 from mcp_auth_contract.checks.discovery.observation import Location
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import Finding, judge, judge_on, proves_nothing, verdict_of
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision, Verdict
 from mcp_auth_contract.oauth.metadata import Difference, difference, endpoint_faults
 

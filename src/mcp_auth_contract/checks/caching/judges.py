@@ -4,9 +4,8 @@ import json
 
 from mcp_auth_contract.answers import Attempt, Refusal, Refused, describe
 from mcp_auth_contract.checks.caching.observation import CacheMark, CacheScopeObserved
-from mcp_auth_contract.checks.deciding import proves_nothing
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import judge, proves_nothing
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 
 _MARKS = frozenset({"ttlMs", "cacheScope", "_meta", "resultType", "nextCursor"})

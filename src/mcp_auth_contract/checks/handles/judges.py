@@ -1,7 +1,6 @@
 """Handles, tasks and states of requests: none of them says who holds it, so holding one brings nothing."""
 
 from mcp_auth_contract.answers import Ambiguous, Refused
-from mcp_auth_contract.checks.deciding import Finding, judge_on, proves_nothing
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.handles.observation import (
     HandleObserved,
@@ -14,6 +13,7 @@ from mcp_auth_contract.checks.handles.observation import (
 )
 from mcp_auth_contract.checks.isolation.judges import leak, unproved
 from mcp_auth_contract.checks.isolation.observation import Asked
+from mcp_auth_contract.checks.judging import Finding, judge_on, proves_nothing
 from mcp_auth_contract.checks.unpredictable import predictable
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 

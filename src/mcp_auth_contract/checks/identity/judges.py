@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 
 from mcp_auth_contract.answers import AmbiguityReason, Ambiguous, Refusal, Refused, describe, read
-from mcp_auth_contract.checks.deciding import judge_on
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.identity.observation import CallerCall, IdentityObserved, Listed, ListingsObserved
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import judge, judge_on
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 
 _OWN_ONLY = "each caller's own records and nobody else's"

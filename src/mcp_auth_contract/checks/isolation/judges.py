@@ -1,7 +1,6 @@
 """Who sees and changes whose records: a canary in no byte of another principal's answer, and its owner still served."""
 
 from mcp_auth_contract.answers import Accepted, Ambiguous, Answer, Refusal, Refused, describe
-from mcp_auth_contract.checks.deciding import proves_nothing
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.isolation.observation import (
     Asked,
@@ -13,7 +12,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     RepeatedWriteObserved,
     WriteObserved,
 )
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import judge, proves_nothing
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 
 

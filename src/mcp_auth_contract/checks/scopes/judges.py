@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from mcp_auth_contract.answers import Accepted, Ambiguous, Attempt, Refused, describe
-from mcp_auth_contract.checks.deciding import judge_on, unanswered
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import judge, judge_on, unanswered
 from mcp_auth_contract.checks.scopes.observation import (
     BypassObserved,
     RoundsObserved,

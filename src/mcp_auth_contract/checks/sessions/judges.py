@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refusal, Refused, describe
-from mcp_auth_contract.checks.deciding import Finding, judge_each, judge_on, proves_nothing
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import Finding, judge, judge_each, judge_on, proves_nothing
 from mcp_auth_contract.checks.sessions.observation import (
     SessionEndObserved,
     SessionIdsObserved,

@@ -1,9 +1,8 @@
 """What a timeline shows: whether keys and tokens stop working when they must, and go on working while they may."""
 
 from mcp_auth_contract.answers import AmbiguityReason, Ambiguous, describe
-from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import judge, judge_on, proves_nothing
 from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, Step, TimelineObserved
 from mcp_auth_contract.checks.tokens.judges import UNAVAILABLE, milder
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict

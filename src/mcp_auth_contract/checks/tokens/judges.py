@@ -1,9 +1,8 @@
 """Was a bad credential refused, and in the right way? 401 for a bad token, 403 for a weak one; the rest is neither."""
 
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Attempt, Reading, Refusal, Refused, describe
-from mcp_auth_contract.checks.deciding import judge_on, unanswered
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import judge, judge_on, unanswered
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision, Verdict
 

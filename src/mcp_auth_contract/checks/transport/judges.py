@@ -1,9 +1,8 @@
 """Is every way into the endpoint closed without a token, in every era?"""
 
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, describe
-from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import judge, judge_on, proves_nothing
 from mcp_auth_contract.checks.tokens.judges import answered, unsettled
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved

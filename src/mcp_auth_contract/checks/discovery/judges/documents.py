@@ -5,7 +5,6 @@ import binascii
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mcp_auth_contract.checks.deciding import Finding, judge_on
 from mcp_auth_contract.checks.discovery.judges.metadata import SAME_RESOURCE
 from mcp_auth_contract.checks.discovery.members import (
     MISSING,
@@ -18,7 +17,7 @@ from mcp_auth_contract.checks.discovery.members import (
 )
 from mcp_auth_contract.checks.discovery.observation import ResourceMetadataObserved
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import Finding, judge, judge_on
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth.document import read_json_object
 from mcp_auth_contract.oauth.metadata import Difference, difference, identifier_faults, issuer_faults

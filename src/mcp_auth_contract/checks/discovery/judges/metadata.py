@@ -1,11 +1,10 @@
 """Is the protected-resource metadata where clients look for it, and is it about this resource? (RFC 9728 §3)"""
 
 from mcp_auth_contract.answers import Answer, describe
-from mcp_auth_contract.checks.deciding import Finding, judge_on, proves_nothing
 from mcp_auth_contract.checks.discovery.members import MISSING, called_by_clients, strings_or_none
 from mcp_auth_contract.checks.discovery.observation import Document, Location, ResourceMetadataObserved
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import Finding, judge, judge_on, proves_nothing
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth.metadata import Difference, difference, identifier_faults, resource_of_well_known
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from mcp_auth_contract.answers import Accepted, Answer, Refusal, Refused, describe
-from mcp_auth_contract.checks.deciding import Finding, judge_each, judge_on
 from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.judging import Finding, judge_each, judge_on
 from mcp_auth_contract.checks.tokens.judges import answered, unsettled
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.checks.tool_challenges.observation import challenged_in_result, result_challenges, result_texts

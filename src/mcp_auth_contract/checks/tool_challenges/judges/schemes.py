@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from mcp_auth_contract.answers import describe
-from mcp_auth_contract.checks.deciding import Finding, judge_each, judge_on, proves_nothing
 from mcp_auth_contract.checks.discovery.members import called_by_clients
 from mcp_auth_contract.checks.discovery.observation import Document
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import Finding, judge, judge_each, judge_on, proves_nothing
 from mcp_auth_contract.checks.tool_challenges.observation import (
     ToolDeclared,
     ToolPointersObserved,

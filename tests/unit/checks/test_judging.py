@@ -4,8 +4,8 @@ import pytest
 from tests.unit.checks.literals import answer, call, facts, result
 
 from mcp_auth_contract.checks import judging
-from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
 from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.judging import judge_on, proves_nothing
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.model import Fail, Inconclusive, Pass, Verdict
 
