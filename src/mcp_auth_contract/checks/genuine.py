@@ -45,7 +45,7 @@ _PART = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(slots=True, kw_only=True)
 class GenuineMinter(Minter):
-    """Hands out one genuine token, of `holder`, and its tampered twins. `good` is its spec."""
+    """Hands out one genuine token, of `holder`, and what tampering makes of it. `good` is its spec."""
 
     holder: str
     good: TokenSpec = field(repr=False)
@@ -62,9 +62,9 @@ class GenuineMinter(Minter):
     def mint(
         self, principal: str, token: str, variant: str | None = None, scopes: frozenset[str] | None = None
     ) -> Minted:
-        """Return the genuine token, "good", or its twin with the named defect; its members are hidden but for a few.
+        """Return the genuine token, "good", or the same with the named defect; its members are hidden but for a few.
 
-        Raises CannotSign for a twin that only the issuer could make.
+        Raises CannotSign for a token that only the issuer could make.
         """
         minted = Minter.mint(self, principal, token, variant, scopes)
         label = self.redactor.label_of(minted.token) or minted.label
@@ -166,7 +166,7 @@ def genuine_minter(
 
 
 def _keep_out(redactor: Redactor, token: str, name: str) -> None:
-    """Register a token, and what stands behind its header: a twin holds the genuine payload or signature."""
+    """Register a token, and what stands behind its header: a tampered one holds the genuine payload or signature."""
     redactor.register(token, name)
     for part in _PART.findall(token.partition(".")[2]):
         if len(part) >= _SHORTEST_PART:

@@ -55,7 +55,7 @@ class Probe:
 
     @property
     def records(self) -> bool:
-        """Whether it asks along the ways of somebody to somebody's record."""
+        """Whether it asks along the ways of a principal to another one's record."""
         return issubclass(self.question, AccessQuestion)
 
     @property
@@ -83,7 +83,7 @@ REGISTERED: dict[str, Probe] = {}
 def probe(
     asks: str,
     *,
-    forms: Mapping[str, str] | None = None,
+    forms: Mapping[str, str | tuple[str, Any]] | None = None,
     exists: Callable[[str, Operation, Revision], bool] = _always,
     ways: Ways | None = None,
     writes: bool = False,
@@ -91,7 +91,11 @@ def probe(
     last: bool = False,
     anonymous: bool = False,
 ) -> Callable[[Callable[[Q, Context], Awaitable[O]]], Callable[[Q, Context], Awaitable[O]]]:
-    """Register a function `ask_NAME` as the probe NAME; its annotations say what it is asked and what it observes."""
+    """Register a function `ask_NAME` as the probe NAME; its annotations say what it is asked and what it observes.
+
+    `forms` says of each form in words what it is; what makes it may stand beside them.
+    """
+    words = {form: told if isinstance(told, str) else told[0] for form, told in (forms or {}).items()}
 
     def register(ask: Callable[[Q, Context], Awaitable[O]]) -> Callable[[Q, Context], Awaitable[O]]:
         name, hints = ask.__name__.removeprefix("ask_"), get_annotations(ask)
@@ -103,7 +107,7 @@ def probe(
             next(iter(hints.values())),
             hints["return"],
             ask,
-            MappingProxyType(dict(forms or {})),
+            MappingProxyType(words),
             exists,
             ways,
             writes=writes,

@@ -165,7 +165,7 @@ _SCENES: Mapping[str, tuple[str, Callable[[_Scene], Awaitable[str | None]]]] = {
 
 @probe(
     "Whose records come back when another principal is named, or calls at the same time?",
-    forms={form: words for form, (words, _) in _SCENES.items()},
+    forms=_SCENES,
 )
 async def ask_identity(question: FormQuestion, context: Context) -> IdentityObserved:
     """Play a scene: calls of users who own records, whose canaries tell them apart."""

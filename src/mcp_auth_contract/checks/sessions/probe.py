@@ -180,7 +180,7 @@ _SCENES: Mapping[str, tuple[str, _Script]] = {
 }
 
 
-@probe("Whom does a session serve, and when does it end?", forms={form: words for form, (words, _) in _SCENES.items()})
+@probe("Whom does a session serve, and when does it end?", forms=_SCENES)
 async def ask_session(question: FormQuestion, context: Context) -> SessionObserved:
     """Play a scene, in sessions of its own."""
     _, play = _SCENES[question.form]

@@ -29,7 +29,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class CallObserved(Observation):
-    """An operation tried with one credential. A stateful revision is tried in several ways; none is a side door.
+    """An operation tried with one credential. A stateful revision is tried in several ways, so that none is left open.
 
     `heard` is None for a token that names no URL. `hidden` says that the server lists the operation to a token with its
     scopes, and not to this one.

@@ -84,6 +84,10 @@ def _typed(media: str | None) -> _Send:
     return send
 
 
+def _as(media: str) -> tuple[str, _Send]:
+    return f"the message as {media}", _typed(media)
+
+
 def _spelled(spell: Callable[[str], str]) -> _Send:
     """POST the call to another spelling of the path; what the path does not have is not served."""
 
@@ -153,24 +157,14 @@ _FORMS: Mapping[str, tuple[str, _Send]] = {
     "path_percent_encoded": ("the path with a letter percent-encoded", _spelled(_percent_encoded)),
     "path_upper_case": ("the path in the other case", _spelled(str.swapcase)),
     "path_dot_segment": ("the path with a dot segment", _spelled(lambda path: f"/.{path}")),
-    "content_type_text": ("the message as text/plain", _typed("text/plain")),
-    "content_type_form": (
-        "the message as application/x-www-form-urlencoded",
-        _typed("application/x-www-form-urlencoded"),
-    ),
+    "content_type_text": _as("text/plain"),
+    "content_type_form": _as("application/x-www-form-urlencoded"),
     "content_type_missing": ("the message without a Content-Type", _typed(None)),
-    "content_type_charset": (
-        "the message as application/json; charset=utf-8",
-        _typed("application/json; charset=utf-8"),
-    ),
+    "content_type_charset": _as("application/json; charset=utf-8"),
 }
 
 
-@probe(
-    "Is this way into the endpoint closed without a token?",
-    forms={form: words for form, (words, _) in _FORMS.items()},
-    anonymous=True,
-)
+@probe("Is this way into the endpoint closed without a token?", forms=_FORMS, anonymous=True)
 async def ask_endpoint(question: FormQuestion, context: Context) -> EndpointObserved:
     """Try one way into the endpoint without a token."""
     _, send = _FORMS[question.form]

@@ -1,4 +1,4 @@
-"""The life of keys, seen from the server: rotation, withdrawal, odd key sets, an issuer that fails."""
+"""The life of keys and tokens, seen from the server: rotation, odd key sets, an issuer that fails, expiry in use."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -11,6 +11,8 @@ from mcp_auth_contract.tokens import TokenSpec
 from mcp_auth_contract.tokens.spec import keyed
 
 _FLOOD = 16
+_SHORT_LIFE_S = 3
+_USES = 3
 _MANY_KEYS = 999
 _HANGING_S = 2.0
 _HEAD_START_S = 0.1
@@ -207,7 +209,28 @@ def _hmac(secret: bytes, kid: str | None = None) -> Callable[[TokenSpec], TokenS
     return change
 
 
-KEY_TIMELINES: Mapping[str, tuple[str, Script]] = {
+async def expires_in_use(t: Timeline) -> None:
+    """A token is used, expires, and is used again: in the same session and on the same connection."""
+    t.need(_SHORT_LIFE_S + t.policy.leeway + 2)
+    short = t.token(claims={"exp": int(t.minter.clock()) + _SHORT_LIFE_S})
+    for _ in range(_USES):
+        await t.call("before", short, "a token with three seconds to live")
+    await t.passes(_SHORT_LIFE_S + t.policy.leeway + 2)
+    await t.call("expired", short, "the same token")
+    await t.call("good", t.token(), "a fresh token in the same session")
+
+
+async def begins_in_use(t: Timeline) -> None:
+    """A token is used before its time has come, and again when it has."""
+    t.need(t.policy.leeway + 2 * _SHORT_LIFE_S)
+    begins = int(t.minter.clock() + t.policy.leeway) + _SHORT_LIFE_S
+    early = t.token(claims={"nbf": begins})
+    await t.call("early", early, "a token before its nbf")
+    await t.passes(t.policy.leeway + _SHORT_LIFE_S + 2)
+    await t.call("good", early, "the same token")
+
+
+TIMELINES: Mapping[str, tuple[str, Script]] = {
     "rotate_in": ("a new key is published and used", rotate_in),
     "rotate_out": ("a key is withdrawn, another one stays", rotate_out),
     "withdrawn_at_once": ("all keys are withdrawn", withdrawn_at_once),
@@ -247,5 +270,7 @@ KEY_TIMELINES: Mapping[str, tuple[str, Script]] = {
     "same_kid_flood": ("forged tokens come under the known kid", same_kid_flood),
     "many_calls": ("many honest tokens come by one key", many_calls),
     "hanging": ("the issuer never answers", hanging),
+    "expires_in_use": ("a token expires while it is used", expires_in_use),
+    "begins_in_use": ("a token becomes valid while it is used", begins_in_use),
 }
 """What happens in each timeline, in words, and its script (keys: RFC 7517 §4.3 to §5)."""
