@@ -117,8 +117,8 @@ class Minter:
     def spec(self, principal: str, scopes: frozenset[str] | None = None) -> TokenSpec:
         """Return the valid spec for a principal; `scopes` replaces those of the contract.
 
-        It stays the same for half of the tokens' lifetime, so that a faulty token differs in nothing else from one that the server
-        has accepted, and no good token expires in the middle of a long run.
+        It stays the same for half of the tokens' lifetime, so that a faulty token differs in nothing else from one that
+        the server has accepted, and no good token expires in the middle of a long run.
         """
         known = self._specs.get((principal, scopes))
         if known is not None and self.clock() - known.now < self.profile.lifetime / 2:

@@ -13,7 +13,6 @@ from mcp_auth_contract.checks.observing import Observation, answers_in
 class Steps(Observation):
     """A sequence of calls. `unasked` is why there is nothing to observe; empty where there is."""
 
-    path: str
     owner: str
     principal: str
     canaries: tuple[Canary, ...]

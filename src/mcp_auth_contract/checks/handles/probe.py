@@ -29,9 +29,9 @@ _CLIENT: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}, "sampling"
 _MORE_HANDLES = 2
 
 
-def _about(question: AccessQuestion, contract: Contract) -> tuple[str, str, str, tuple[Canary, ...]]:
+def _about(question: AccessQuestion, contract: Contract) -> tuple[str, str, tuple[Canary, ...]]:
     """Return whose steps these are, and what the principal may never receive."""
-    return question.operation.name, question.owner, question.principal, forbidden(contract, question.principal)
+    return question.owner, question.principal, forbidden(contract, question.principal)
 
 
 @probe("Whom does a handle serve?", ways=Ways.HANDLES)

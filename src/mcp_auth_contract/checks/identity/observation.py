@@ -41,7 +41,6 @@ class CallerCall:
 class IdentityObserved(Observation):
     """The calls of one scene in the order in which they were begun. `missing` says what the contract lacks for it."""
 
-    scene: str
     calls: tuple[CallerCall, ...]
     missing: str | None = None
 

@@ -172,4 +172,4 @@ async def ask_identity(question: FormQuestion, context: Context) -> IdentityObse
     scene = _Scene(question, context)
     _, play = _SCENES[question.form]
     missing = await play(scene)
-    return IdentityObserved(question.form, tuple(scene.calls), missing)
+    return IdentityObserved(tuple(scene.calls), missing)

@@ -70,7 +70,6 @@ class RecordObserved(Observation):
     `foreign` are the canaries that the owner may never receive.
     """
 
-    path: str
     owner: str
     principal: str
     canary: Canary
@@ -94,7 +93,6 @@ class _Writes(Observation):
     `changed` reads. `put_back` writes the first value, where there was another one.
     """
 
-    path: str
     owner: str
     principal: str
     canary: Canary
@@ -169,7 +167,6 @@ class CursorObserved(Observation):
     `canaries` are those that the principal may never receive.
     """
 
-    path: str
     owner: str
     principal: str
     canaries: tuple[Canary, ...]
@@ -186,7 +183,6 @@ class CursorObserved(Observation):
 class MissingObserved(Observation):
     """A call for a foreign record, and the same call for an id that does not exist; None: it has no id."""
 
-    path: str
     principal: str
     foreign: Asked
     missing: Asked | None
@@ -199,7 +195,6 @@ class AuditObserved(Observation):
     `names` are the words by which a line would name the reader.
     """
 
-    path: str
     principal: str
     call: Asked
     lines: tuple[str, ...] | None

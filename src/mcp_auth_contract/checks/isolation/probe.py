@@ -90,7 +90,7 @@ async def ask_record(question: AccessQuestion, context: Context) -> RecordObserv
         await asked(other, operation, "foreign again"),
     )
     foreign = forbidden(contract, question.owner)
-    return RecordObserved(operation.name, question.owner, question.principal, canary, calls, foreign)
+    return RecordObserved(question.owner, question.principal, canary, calls, foreign)
 
 
 @probe("Whom does a page token serve?", ways=Ways.CURSORS)
@@ -113,4 +113,4 @@ async def ask_cursor(question: AccessQuestion, context: Context) -> CursorObserv
             second=await call("second", owner, following),
         )
     first, canaries = step("first", owner, handing), forbidden(contract, question.principal)
-    return CursorObserved(operation.name, question.owner, question.principal, canaries, first, use)
+    return CursorObserved(question.owner, question.principal, canaries, first, use)

@@ -194,7 +194,7 @@ async def ask_bypass(question: BypassQuestion, context: Context) -> BypassObserv
     else:
         control = await way.send(_Unusual(strong, operation, decoy, way.words))
     if not control.accepted:
-        return BypassObserved(form, operation.name, control)
+        return BypassObserved(operation.name, control)
     attempt = await way.send(_Unusual(weak, operation, decoy, way.words))
     permitted = plain = None
     if attempt.accepted:
@@ -202,7 +202,7 @@ async def ask_bypass(question: BypassQuestion, context: Context) -> BypassObserv
         # Where the plain call has an effect, too, nothing was got past.
         plain = await weak.call(operation, "the plain call, without the scopes")
     named = "tools/list" if form == "header_method" else decoy.name if decoy else _NOBODY
-    return BypassObserved(form, operation.name, control, attempt, named if way.decoy else None, permitted, plain)
+    return BypassObserved(operation.name, control, attempt, named if way.decoy else None, permitted, plain)
 
 
 async def _permitted(

@@ -87,18 +87,12 @@ class BypassObserved(Observation):
     effect; so is `plain`, the plain call with the weak token. `attempt` is None where the control failed.
     """
 
-    way: str
     operation: str
     control: Attempt
     attempt: Attempt | None = None
     decoy: str | None = None
     permitted: Attempt | None = None
     plain: Attempt | None = None
-
-    @property
-    def got_through(self) -> bool:
-        """Whether the weak token's message had an effect, whichever."""
-        return self.attempt is not None and self.attempt.accepted
 
     @property
     def answers(self) -> Iterator[Answer]:

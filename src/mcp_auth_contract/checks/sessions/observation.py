@@ -39,7 +39,6 @@ class SessionStep:
 class SessionObserved(Observation):
     """A scene around one session, in the order of its steps. `absent` is why there was nothing to see."""
 
-    scene: str
     steps: tuple[SessionStep, ...] = ()
     absent: str | None = None
 

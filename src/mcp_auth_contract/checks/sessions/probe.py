@@ -192,7 +192,7 @@ async def ask_session(question: FormQuestion, context: Context) -> SessionObserv
         absent = str(reason) or None
     finally:
         await scene.close()
-    return SessionObserved(question.form, tuple(scene.steps), absent)
+    return SessionObserved(tuple(scene.steps), absent)
 
 
 @probe("What do the ids of several sessions look like?")

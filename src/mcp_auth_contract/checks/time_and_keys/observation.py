@@ -28,17 +28,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class TimelineObserved(Observation):
-    """The steps of one timeline. `cut` says why it ended before its last step, `waited` is in seconds.
+    """The steps of one timeline. `cut` says why it ended before its last step.
 
     `failing` says that the issuer was made to fail, `asked_while_failing` how often it was then asked for its keys.
     `cold` says that the server's caches had expired before that. `introspections` is how often the issuer was asked
     about tokens, `anonymous` how often without a client's credentials.
     """
 
-    timeline: str
     steps: tuple[Step, ...]
     cut: str | None = None
-    waited: float = 0.0
     cold: bool = False
     failing: bool = False
     asked_while_failing: int = 0

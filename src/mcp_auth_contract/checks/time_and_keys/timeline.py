@@ -162,7 +162,7 @@ async def play(question: FormQuestion, context: Context, script: Script) -> Time
     """Play one timeline. The issuer is put back in any case, and the server gets time to notice where there is any."""
     issuer = context.issuer
     if context.issued is None or issuer is None or question.principal is None:
-        return TimelineObserved(question.form, (), "the kit does not serve the issuer")
+        return TimelineObserved((), "the kit does not serve the issuer")
     timeline = Timeline(question, context, issuer, question.principal)
     anonymous, introspections = issuer.anonymous(), issuer.introspections()
     cut: str | None = None
@@ -179,10 +179,8 @@ async def play(question: FormQuestion, context: Context, script: Script) -> Time
         if context.time.affords(recovery):
             await context.time.pass_time(recovery)
     return TimelineObserved(
-        question.form,
         tuple(timeline.steps),
         cut,
-        timeline.waited,
         cold=timeline.cold,
         failing=timeline.failing,
         asked_while_failing=timeline.asked,
