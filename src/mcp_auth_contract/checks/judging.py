@@ -13,11 +13,10 @@ from mcp_auth_contract.model import Fail, Inconclusive, Pass, Verdict
 
 O = TypeVar("O", bound=Observation)  # noqa: E741  the observation a judge decides on
 P = TypeVar("P")
+Q = TypeVar("Q")
 
 Finding: TypeAlias = Verdict | str | None
 """What a predicate says: a verdict, what was observed in the place of what it expects, or nothing to complain of."""
-
-_KEPT = ("__module__", "__name__", "__qualname__", "__doc__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +66,34 @@ def verdict_of(finding: Finding, expected: str) -> Verdict:
     return Pass() if finding is None else finding
 
 
+def narrowing(
+    part: Callable[[O, Facts], P | Verdict],
+) -> Callable[[Callable[[P, Facts], Q]], Callable[[O, Facts], Q | Verdict]]:
+    """Take less than `part` takes from an observation; its verdict, which says why there is nothing, stands."""
+
+    def register(narrow: Callable[[P, Facts], Q]) -> Callable[[O, Facts], Q | Verdict]:
+        @wraps(narrow, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
+        def narrowed(observed: O, facts: Facts) -> Q | Verdict:
+            found = part(observed, facts)
+            return found if isinstance(found, Verdict) else narrow(found, facts)
+
+        narrowed.__annotations__ = get_annotations(part)
+        return narrowed
+
+    return register
+
+
 def judge_on(
     part: Callable[[O, Facts], P | Verdict], expected: str = ""
 ) -> Callable[[Callable[[P, Facts], Finding]], Callable[[O, Facts], Verdict]]:
-    """Register a predicate over what `part` takes from an observation.
-
-    A verdict of `part` is why there is nothing to decide on, and stands.
-    """
+    """Register a predicate over what `part` takes from an observation, if it takes anything."""
 
     def register(decide: Callable[[P, Facts], Finding]) -> Callable[[O, Facts], Verdict]:
-        @wraps(decide, assigned=_KEPT)
-        def on_observed(observed: O, facts: Facts) -> Verdict:
-            found = part(observed, facts)
-            return found if isinstance(found, Verdict) else verdict_of(decide(found, facts), expected)
+        @wraps(decide)
+        def decided(found: P, facts: Facts) -> Verdict:
+            return verdict_of(decide(found, facts), expected)
 
-        on_observed.__annotations__ = get_annotations(part)
-        return judge(on_observed)
+        return judge(narrowing(part)(decided))
 
     return register
 
@@ -93,11 +104,11 @@ def judge_each(
     """Register a predicate over each element of what `part` takes; its first finding decides."""
 
     def register(decide: Callable[[P, Facts], Finding]) -> Callable[[O, Facts], Verdict]:
-        @wraps(decide, assigned=_KEPT)
-        def on_each(elements: Sequence[P], facts: Facts) -> Finding:
+        @wraps(decide)
+        def first(elements: Sequence[P], facts: Facts) -> Finding:
             findings = (decide(one, facts) for one in elements)
             return next((one for one in findings if one is not None), None)
 
-        return judge_on(part, expected)(on_each)
+        return judge_on(part, expected)(first)
 
     return register

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from mcp_auth_contract.answers import Answer, Attempt, Refusal, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import Finding, judge_each, judge_on
+from mcp_auth_contract.checks.judging import Finding, judge_each, judge_on, narrowing
 from mcp_auth_contract.checks.tokens.judges import unsettled
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.checks.tool_challenges.observation import challenged_in_result
@@ -59,10 +59,8 @@ def has_www_authenticate(answer: Answer, facts: Facts) -> str | None:
     return "401 with an empty one" if answer.header_lines("www-authenticate") else "401 without one"
 
 
-def _challenged(observed: CallObserved, facts: Facts) -> Sequence[Answer] | Verdict:
-    answers = _unauthorized(observed, facts)
-    if isinstance(answers, Verdict):
-        return answers
+@narrowing(_unauthorized)
+def _challenged(answers: Sequence[Answer], facts: Facts) -> Sequence[Answer] | Verdict:
     having = [answer for answer in answers if _has_challenge(answer)]
     return having or Inconclusive("the 401 has no WWW-Authenticate header; challenge-www-authenticate reports it")
 
@@ -75,11 +73,9 @@ def has_bearer_challenge(answer: Answer, facts: Facts) -> str | None:
     return None if bearer else f"only {', '.join(schemes) or 'unreadable ones'}"
 
 
-def _bearer(observed: CallObserved, facts: Facts) -> Sequence[Challenges] | Verdict:
+@narrowing(_challenged)
+def _bearer(answers: Sequence[Answer], facts: Facts) -> Sequence[Challenges] | Verdict:
     """The challenges of those answers that offer Bearer."""
-    answers = _challenged(observed, facts)
-    if isinstance(answers, Verdict):
-        return answers
     read = [answer.challenges for answer in answers]
     found = [challenges for challenges in read if challenges.bearer is not None]
     if not found and any("dpop" in challenges.schemes for challenges in read):
@@ -189,10 +185,8 @@ def scope_challenge_error(answer: Answer, facts: Facts) -> str | None:
     return f'403 with error="{said}"' if said else "403 without error"
 
 
-def _scope_challenge(observed: CallObserved, facts: Facts) -> Sequence[Challenges] | Verdict:
-    answers = _insufficient(observed, facts)
-    if isinstance(answers, Verdict):
-        return answers
+@narrowing(_insufficient)
+def _scope_challenge(answers: Sequence[Answer], facts: Facts) -> Sequence[Challenges] | Verdict:
     found = [answer.challenges for answer in answers if answer.challenges.bearer is not None]
     return found or Inconclusive("the 403 has no Bearer challenge; scope-challenge-error reports it")
 

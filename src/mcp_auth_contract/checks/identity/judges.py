@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from mcp_auth_contract.answers import AmbiguityReason, Ambiguous, Refusal, Refused, describe, read
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.identity.observation import CallerCall, IdentityObserved, Listed, ListingsObserved
-from mcp_auth_contract.checks.judging import judge, judge_on
+from mcp_auth_contract.checks.judging import judge, judge_on, narrowing
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 
 _OWN_ONLY = "each caller's own records and nobody else's"
@@ -17,10 +17,10 @@ def _played(observed: IdentityObserved, facts: Facts) -> IdentityObserved | Verd
     return observed if observed.calls else Inconclusive("nothing was sent")
 
 
-def _played_alone(observed: IdentityObserved, facts: Facts) -> IdentityObserved | Verdict:
+@narrowing(_played)
+def _played_alone(played: IdentityObserved, facts: Facts) -> IdentityObserved | Verdict:
     """The scene, where each plain call was as it should be."""
-    played = _played(observed, facts)
-    return played if isinstance(played, Verdict) else _unplain(played.named("alone")) or played
+    return _unplain(played.named("alone")) or played
 
 
 @judge_on(_played_alone)

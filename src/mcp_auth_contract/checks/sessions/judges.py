@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refusal, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import Finding, judge, judge_each, judge_on, proves_nothing
+from mcp_auth_contract.checks.judging import Finding, judge, judge_each, judge_on, narrowing, proves_nothing
 from mcp_auth_contract.checks.sessions.observation import (
     SessionEndObserved,
     SessionIdsObserved,
@@ -99,12 +99,7 @@ def _advice(observed: SessionObserved) -> str | None:
 
 def _steps(*names: str) -> Callable[[SessionObserved, Facts], Sequence[SessionStep] | Verdict]:
     """The steps of these parts, where the scene proves something."""
-
-    def part(observed: SessionObserved, facts: Facts) -> Sequence[SessionStep] | Verdict:
-        played = _played(observed, facts)
-        return played if isinstance(played, Verdict) else tuple(played.named(*names))
-
-    return part
+    return narrowing(_played)(lambda played, _: tuple(played.named(*names)))
 
 
 def _wrong(expected: str, step: SessionStep) -> Fail:

@@ -64,7 +64,7 @@ async def _streams_apart(s: Scene) -> None:
     other = s.another()
     theirs = await s.open_other(other)
     if theirs is None:
-        s.cut(f"{other} opens no session")
+        raise Cut(f"{other} opens no session")
     live = await s.open()
     await s.heard(
         live,
@@ -82,7 +82,7 @@ async def _weaker_resume(s: Scene) -> None:
     live = await s.open()
     last = await s.event_id(live)
     if last is None:
-        s.cut("the server numbers no events, so no stream can be resumed")
+        raise Cut("the server numbers no events, so no stream can be resumed")
     await s.bodiless(
         "GET", "own", "GET with Last-Event-ID and a token of the owner without the scope", live, weak, last
     )
@@ -103,7 +103,7 @@ async def _stronger_token(s: Scene) -> None:
         live = await s.open(token=opener)
     except Cut:
         s.steps.clear()
-        s.cut("a token without the scope opens no session")
+        raise Cut("a token without the scope opens no session") from None
     words = "the call with a token that has the scope, in the session that was opened with one that lacks it"
     await s.post("good", words, live, stronger, operation=beyond)
 
@@ -138,7 +138,7 @@ def _with_id(live: PrincipalSession, ident: str | None) -> PrincipalSession:
 async def _header_lends_nothing(s: Scene) -> None:
     stateful = next((one for one in s.context.revisions if not one.stateless), None)
     if stateful is None:
-        s.cut("the server speaks no revision with sessions")
+        raise Cut("the server speaks no revision with sessions")
     live = await s.open(revision=stateful)
     ident = (live.opened and live.opened.session) or ""
     await s.stateless("stranger", "the call with the id of a live session and no token", ident, None)

@@ -5,7 +5,6 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
 
 from mcp_auth_contract.answers import Attempt, read
 from mcp_auth_contract.checks.client import OWN, Credential, PrincipalSession, read_bodiless
@@ -47,14 +46,10 @@ class Scene:
     def minter(self) -> Minter:
         return self.context.minter
 
-    def cut(self, why: str) -> NoReturn:
-        """End the scene: there is nothing to see."""
-        raise Cut(why)
-
     def need_issuer(self) -> None:
         """End the scene where only one token is at hand."""
         if self.context.issuer is None:
-            self.cut("needs the kit's own issuer")
+            raise Cut("needs the kit's own issuer")
 
     def later(self) -> Minted:
         """Return another token of the owner, which lives a little longer."""
@@ -66,7 +61,7 @@ class Scene:
         """Return a token of the owner with no more than these scopes."""
         self.need_issuer()
         if not self.question.operation.scopes:
-            self.cut("the control operation needs no scope")
+            raise Cut("the control operation needs no scope")
         return self.minter.mint(self.principal, "good", scopes=scopes)
 
     def beyond(self) -> Operation | None:
@@ -94,7 +89,7 @@ class Scene:
         contract, needed = self.context.contract, self.question.operation.scopes
         others = list(other_users(contract, self.principal, same_tenant=same_tenant))
         if not others:
-            self.cut(f"the contract has no other user of {'the same' if same_tenant else 'another'} tenant")
+            raise Cut(f"the contract has no other user of {'the same' if same_tenant else 'another'} tenant")
         able = (one for one in others if satisfies(contract, frozenset(contract.principals[one].scopes), needed))
         return next(able, others[0])
 
@@ -107,7 +102,7 @@ class Scene:
         live = await self._open(self.principal, revision or self.question.revision, token)
         if (refused := live.opened) is not None and not refused.open:
             self._add("owner", Attempt("a handshake", "call", refused.answer, refused.reading))
-            self.cut("")
+            raise Cut("")
         return live
 
     async def open_other(self, other: str) -> PrincipalSession | None:
@@ -120,7 +115,7 @@ class Scene:
         live = await own.open(token=token, note=self._note("open"))
         if live.opened is not None and live.opened.open:
             if live.opened.session is None:
-                self.cut("the server keeps no sessions")
+                raise Cut("the server keeps no sessions")
             self._opened.append((live, token))
         return live
 

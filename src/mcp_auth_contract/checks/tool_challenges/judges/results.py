@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mcp_auth_contract.answers import Accepted, Answer, Refusal, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import Finding, judge_each, judge_on
+from mcp_auth_contract.checks.judging import Finding, judge_each, judge_on, narrowing
 from mcp_auth_contract.checks.tokens.judges import answered, unsettled
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.checks.tool_challenges.observation import challenged_in_result, result_challenges, result_texts
@@ -82,10 +82,8 @@ def in_band_bearer(answers: Sequence[Answer], facts: Facts) -> Verdict:
     return Pass(advice)
 
 
-def _bearers(observed: CallObserved, facts: Facts) -> Sequence[Challenges] | Verdict:
-    answers = _told(observed, facts)
-    if isinstance(answers, Verdict):
-        return answers
+@narrowing(_told)
+def _bearers(answers: Sequence[Answer], facts: Facts) -> Sequence[Challenges] | Verdict:
     read = [result_challenges(answer) for answer in answers]
     found = [challenges for challenges in read if challenges.bearer is not None]
     return found or Inconclusive("no Bearer challenge can be read; tool-challenge-syntax reports it")

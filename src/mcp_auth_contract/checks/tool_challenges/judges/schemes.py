@@ -6,7 +6,7 @@ from mcp_auth_contract.answers import describe
 from mcp_auth_contract.checks.discovery.members import called_by_clients
 from mcp_auth_contract.checks.discovery.observation import Document
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import Finding, judge, judge_each, judge_on, proves_nothing
+from mcp_auth_contract.checks.judging import Finding, judge, judge_each, judge_on, narrowing, proves_nothing
 from mcp_auth_contract.checks.tool_challenges.observation import (
     ToolDeclared,
     ToolPointersObserved,
@@ -28,10 +28,8 @@ def _listed(observed: ToolSchemesObserved, facts: Facts) -> Sequence[ToolDeclare
     return Inconclusive(f"tools/list names no tool of the contract: {said}")
 
 
-def _declaring(observed: ToolSchemesObserved, facts: Facts) -> Sequence[ToolDeclared] | Verdict:
-    listed = _listed(observed, facts)
-    if isinstance(listed, Verdict):
-        return listed
+@narrowing(_listed)
+def _declaring(listed: Sequence[ToolDeclared], facts: Facts) -> Sequence[ToolDeclared] | Verdict:
     return [tool for tool in listed if _says(tool)] or NotApplicable("tools/list states no securitySchemes")
 
 
@@ -166,10 +164,8 @@ def result_pointer_resolves(document: Document, facts: Facts) -> str | None:
     return None if document.found else f"{document.said} at {document.url}"
 
 
-def _leading(observed: ToolPointersObserved, facts: Facts) -> Sequence[Document] | Verdict:
-    documents = _found(observed, facts)
-    if isinstance(documents, Verdict):
-        return documents
+@narrowing(_found)
+def _leading(documents: Sequence[Document], facts: Facts) -> Sequence[Document] | Verdict:
     found = [document for document in documents if document.found]
     return found or Inconclusive("the pointer leads to no document; tool-challenge-metadata-resolves reports it")
 
