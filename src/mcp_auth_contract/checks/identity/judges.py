@@ -48,30 +48,27 @@ def callers_kept_apart(observed: IdentityObserved, facts: Facts) -> Verdict:
     Refusals are no mix-up: a server may take a second token of the same `jti` for a replay.
     """
     together = tuple(observed.named("together"))
+    tries = f" ({len(together)} calls of {', '.join(observed.callers)} were tried)"
     for call in observed.named("in turn", "together"):
         # Another's record in place of the own one: a plain leak would bring both.
         if call.own and call.has_foreign and not call.has_own:
-            return Fail(_OWN_ONLY, f"{_said(call)}, another principal's record in it{_tries(observed, together)}")
+            return Fail(_OWN_ONLY, f"{_said(call)}, another principal's record in it{tries}")
     if doubt := _unplain(observed.named("in turn")):
         return doubt
     for call in together:
         if call.has_foreign:
-            return Fail(_OWN_ONLY, f"{_said(call)}, another principal's record in it{_tries(observed, together)}")
+            return Fail(_OWN_ONLY, f"{_said(call)}, another principal's record in it{tries}")
     if doubt := _unanswered(together):
         return doubt
     for call in together:
         if call.own and call.attempt.accepted and not call.has_own:
-            seen = f"{_said(call)}, without it{_tries(observed, together)}"
+            seen = f"{_said(call)}, without it{tries}"
             return Fail("each caller's own record", seen, Impact.AVAILABILITY)
     expected = [call for call in together if call.own]
     if expected and not any(call.attempt.accepted for call in together):
         return Inconclusive(f"every call was refused: {_said(expected[0])}")
     refused = sum(1 for call in expected if not call.attempt.accepted)
     return Pass(f"{refused} of {len(expected)} calls were refused" if refused else None)
-
-
-def _tries(observed: IdentityObserved, together: tuple[CallerCall, ...]) -> str:
-    return f" ({len(together)} calls of {', '.join(observed.callers)} were tried)"
 
 
 @judge_on(_played)

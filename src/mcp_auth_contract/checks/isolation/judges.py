@@ -66,17 +66,14 @@ def foreign_write_denied(observed: WriteObserved, facts: Facts) -> Verdict:
     """Another principal's write leaves a record as it is, as its owner reads it (OAuth 2.1 §5.2)."""
     expected = f"{observed.canary.record} unchanged by {observed.principal}, and not shown"
     foreign = observed.foreign
-    if broken := leak(foreign, expected, observed.canary):
-        return broken
-    if doubt := _no_write_control(observed):
-        return doubt
+    if why := leak(foreign, expected, observed.canary) or _no_write_control(observed):
+        return why
     if observed.after.result != observed.before.result:
         if not observed.steady:
             return _refused_at_least(foreign, "what the owner reads differs each time")
         return Fail(expected, f"{foreign.said}, and the owner reads another value", Impact.PRIVILEGE_ESCALATION)
-    if doubt := unproved(foreign):
-        return doubt
-    return Pass() if observed.shown else _refused_at_least(foreign, "no read shows what a write changes")
+    shown = Pass() if observed.shown else _refused_at_least(foreign, "no read shows what a write changes")
+    return unproved(foreign) or shown
 
 
 @judge
@@ -98,10 +95,8 @@ def key_bound(observed: RepeatedWriteObserved, facts: Facts) -> Verdict:
     expected = f"nothing of {observed.canary.record} for {observed.principal} by the idempotency key of its owner"
     if observed.unborrowed.shows(observed.canary) is not None:
         return NotApplicable("the record is shown with any key; isolation-write-denied reports it")
-    if broken := leak(observed.borrowed, expected, observed.canary):
-        return broken
-    if doubt := _no_write_control(observed):
-        return doubt
+    if why := leak(observed.borrowed, expected, observed.canary) or _no_write_control(observed):
+        return why
     if observed.own.shows(observed.canary) is None:
         return NotApplicable("the answer to a write does not show the record")
     return unproved(observed.borrowed) or Pass()

@@ -67,12 +67,11 @@ def weak_preferably_refused(observed: TimelineObserved, facts: Facts) -> Verdict
 def answered_promptly(observed: TimelineObserved, facts: Facts) -> Verdict:
     """Nobody whose key is known waits for the issuer, while the server asks it about a stranger's key."""
     verdict = _all_accepted(observed, "good")
-    if verdict == Pass() and (unasked := _unasked(observed)):
-        return unasked
-    for step in observed.named("good"):
-        if verdict == Pass() and step.took > _PROMPT_S:
-            return Fail(f"a result within {_PROMPT_S:g} s", f"{_seen(step)}, after {step.took:.1f} s")
-    return verdict
+    if verdict != Pass():
+        return verdict
+    slow = (step for step in observed.named("good") if step.took > _PROMPT_S)
+    late = (Fail(f"a result within {_PROMPT_S:g} s", f"{_seen(one)}, after {one.took:.1f} s") for one in slow)
+    return _unasked(observed) or next(late, verdict)
 
 
 @judge
