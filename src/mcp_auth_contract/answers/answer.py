@@ -52,6 +52,12 @@ class Answer:
         return tuple(value for key, value in self.headers if key == name)
 
     @property
+    def result(self) -> JsonObject:
+        """The result of the reply, empty where there is none."""
+        result = (self.reply or {}).get("result")
+        return result if isinstance(result, dict) else {}
+
+    @property
     def media_type(self) -> str:
         """The type/subtype of Content-Type in lower case, without parameters; empty when absent."""
         return (self.header("content-type") or "").split(";", 1)[0].strip().lower()
