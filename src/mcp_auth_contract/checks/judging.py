@@ -47,7 +47,7 @@ def judge(decide: Callable[[O, Facts], Verdict]) -> Callable[[O, Facts], Verdict
 
 def proves_nothing(answer: Answer) -> bool:
     """Whether an answer says nothing about the server: there was none, or a rate limit."""
-    return answer.status is None or answer.status == 429
+    return answer.status is None or answer.limits_rate
 
 
 def unanswered(*attempts: Attempt) -> Inconclusive | None:

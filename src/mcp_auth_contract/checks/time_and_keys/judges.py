@@ -1,6 +1,6 @@
 """What a timeline shows: whether keys and tokens stop working when they must, and go on working while they may."""
 
-from mcp_auth_contract.answers import AmbiguityReason, Ambiguous, describe
+from mcp_auth_contract.answers import AmbiguityReason, Ambiguous, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge, judge_on, proves_nothing
 from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, Step, TimelineObserved
@@ -141,11 +141,15 @@ def _none_accepted(observed: TimelineObserved, *names: str) -> Verdict:
     for step in steps:
         if step.accepted:
             return Fail("a refusal", _seen(step))
-    # A server error has no effect; how a failure is told is another check's question.
-    failed = Ambiguous(AmbiguityReason.SERVER_ERROR)
-    doubtful = (one for one in steps if isinstance(one.attempt.reading, Ambiguous) and one.attempt.reading != failed)
-    doubt = None if observed.cut else next(doubtful, None)
-    return _end(observed, *steps) if doubt is None else _doubt(doubt)
+    unclear = None if observed.cut else next((one for one in steps if not _without_effect(one)), None)
+    return _end(observed, *steps) if unclear is None else _doubt(unclear)
+
+
+def _without_effect(step: Step) -> bool:
+    """Whether the call surely did nothing: a refusal or a server error; how failure is told is another question."""
+    reading, status = step.attempt.reading, step.attempt.answer.status
+    failed = reading == Ambiguous(AmbiguityReason.SERVER_ERROR) or status in UNAVAILABLE
+    return failed or isinstance(reading, Refused)
 
 
 def _all_accepted(observed: TimelineObserved, *names: str) -> Verdict:
@@ -159,7 +163,8 @@ def _all_accepted(observed: TimelineObserved, *names: str) -> Verdict:
 
 
 def _wrong(step: Step, expected: str) -> Fail | Inconclusive:
-    if proves_nothing(step.attempt.answer):
+    # While the issuer fails, 503 is an answer, with Retry-After too.
+    if proves_nothing(step.attempt.answer) and step.attempt.answer.status not in UNAVAILABLE:
         return _doubt(step)
     return Fail(expected, _seen(step), milder(step.attempt.reading))
 

@@ -1,5 +1,7 @@
 """Was a bad credential refused, and in the right way? 401 for a bad token, 403 for a weak one; the rest is neither."""
 
+from dataclasses import replace
+
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Attempt, Reading, Refusal, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge, judge_on, unanswered
@@ -48,10 +50,16 @@ def _effect_or_silence(observed: CallObserved, expected: str) -> Verdict | None:
     return Fail(expected, seen(observed, attempt)) if attempt else unsettled(observed)
 
 
-def _unclear(observed: CallObserved, expected: str, allowed: frozenset[int] = frozenset()) -> Verdict | None:
-    """The first answer that says neither yes nor no, if there is one of another status than those allowed."""
+def _while_the_issuer_fails(observed: CallObserved) -> CallObserved:
+    """Leave out what is answered 502 to 504: while the issuer fails that is an answer, with Retry-After too."""
+    others = tuple(one for one in observed.attempts if one.answer.status not in UNAVAILABLE)
+    return replace(observed, attempts=others)
+
+
+def _unclear(observed: CallObserved, expected: str) -> Verdict | None:
+    """The first answer that says neither yes nor no, if there is one."""
     doubtful = (attempt for attempt in observed.attempts if isinstance(attempt.reading, Ambiguous))
-    wrong = (_wrong(observed, one, expected) for one in doubtful if one.answer.status not in allowed)
+    wrong = (_wrong(observed, one, expected) for one in doubtful)
     return unsettled(observed) or next(wrong, None)
 
 
@@ -198,13 +206,21 @@ def not_mistaken(observed: CallObserved, facts: Facts) -> Verdict:
 @judge
 def not_served(observed: CallObserved, facts: Facts) -> Verdict:
     """The operation does not run; whether the server says 401, 503 or breaks down is another check's question."""
+    if observed.accepted is None and observed.attempts:
+        observed = _while_the_issuer_fails(observed)
+        return unanswered(*observed.attempts) or Pass()
     return _effect_or_silence(observed, "401, or 503") or Pass()
 
 
 @judge
 def trouble_told(observed: CallObserved, facts: Facts) -> Verdict:
     """Failure to reach the issuer is answered 401 or 503, and is no fault of the server (RFC 9110 §15.6.4)."""
-    return _unclear(observed, "a result, a 4xx status or 503", UNAVAILABLE) or Pass()
+    expected = "a result, a 4xx status or 503"
+    if not observed.attempts:
+        return Inconclusive("nothing was sent")
+    others = _while_the_issuer_fails(observed).attempts
+    doubtful = (_wrong(observed, one, expected) for one in others if isinstance(one.reading, Ambiguous))
+    return unanswered(*others) or next(doubtful, None) or Pass()
 
 
 @judge

@@ -134,7 +134,7 @@ async def _legacy_sse(session: PrincipalSession, _operation: Operation) -> _Seen
             return answer, Accepted(), *answers
     # What was not answered may be open.
     for answer in answers:
-        if answer.status is None or answer.status == 429 or (answer.status >= 500 and answer.status != 501):
+        if answer.status is None or answer.limits_rate or (answer.status >= 500 and answer.status != 501):
             return answer, Ambiguous(AmbiguityReason.NO_ANSWER), *answers
     return answers[0], Refused(Refusal.NOT_SERVED), *answers
 
