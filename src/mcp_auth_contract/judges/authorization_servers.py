@@ -68,7 +68,7 @@ def prm_issuer_resolvable(observed: AuthorizationServersObserved, facts: Facts) 
     if len(lost) < len(observed.servers):
         return Pass(f"no metadata found for {server.issuer}; another listed server has it")
     looked = [one for each in lost for one in each.documents]
-    silent = [one for one in looked if one.answer.status is None or one.answer.status == 429]
+    silent = [one for one in looked if one.answer.status is None or one.answer.limits_rate]
     if silent:
         return Inconclusive(f"{silent[0].url}: {describe(silent[0].answer)}")
     appended = server.at(Location.OAUTH_APPENDED)
@@ -151,7 +151,7 @@ def as_oauth_metadata(observed: AuthorizationServersObserved, facts: Facts) -> V
         document = server.at(Location.OAUTH)
         if document is not None and document.found:
             return Pass()
-        if document is None or document.answer.status is None or document.answer.status == 429:
+        if document is None or document.answer.status is None or document.answer.limits_rate:
             return Inconclusive(f"{document.url}: {describe(document.answer)}" if document else "not looked for")
         return Fail("a document at the RFC 8414 location", f"{describe(document.answer)} at {document.url}")
 
@@ -424,7 +424,7 @@ def as_ignores_version_header(observed: AuthorizationServersObserved, facts: Fac
 
     def judge(server: AuthorizationServer, value: Mapping[str, Any], facts: Facts) -> Verdict:
         answer = server.versioned
-        if answer is None or answer.status is None or answer.status == 429:
+        if answer is None or answer.status is None or answer.limits_rate:
             return Inconclusive(describe(answer) if answer else "not fetched")
         if server.best is not None and answer.status == server.best.answer.status:
             return Pass()

@@ -107,7 +107,7 @@ def session_survives(observed: SessionEndObserved, facts: Facts) -> Verdict:
     """DELETE without a token does not end a session (MCP transports, session management)."""
     if not observed.session or observed.ended is None or observed.after is None:
         return NotApplicable("the server hands out no session ids")
-    if observed.ended.status is None or observed.ended.status == 429:
+    if observed.ended.status is None or observed.ended.limits_rate:
         return Inconclusive(f"DELETE: {describe(observed.ended)}")
     if observed.ended.status >= 500 and observed.ended.status != 501:
         return Fail("401 or 405", describe(observed.ended), Impact.AVAILABILITY)
@@ -154,7 +154,7 @@ def _open(reading: Reading) -> bool | None:
 def preflight_harmless(observed: PreflightObserved, facts: Facts) -> Verdict:
     """A CORS preflight is answered or refused, without running anything and without a fault (Fetch standard)."""
     answer = observed.preflight
-    if answer.status is None or answer.status == 429:
+    if answer.status is None or answer.limits_rate:
         return Inconclusive(describe(answer))
     if answer.status >= 500 and answer.status != 501:
         return Fail("2xx, or a refusal", describe(answer), Impact.AVAILABILITY)
@@ -175,7 +175,7 @@ def challenge_readable_by_browsers(observed: PreflightObserved, facts: Facts) ->
     if answer.status is None or not 200 <= answer.status < 300 or not _allows(observed, "*", observed.origin):
         return NotApplicable("the preflight admits no browser origin")
     challenged = observed.challenged
-    if challenged.status is None or challenged.status == 429:
+    if challenged.status is None or challenged.limits_rate:
         return Inconclusive(f"the call after the preflight: {describe(challenged)}")
     if challenged.status != 401:
         return NotApplicable(f"no 401 to read: {describe(challenged)}")

@@ -1,5 +1,7 @@
 """Was a bad credential refused, and in the right way? 401 for a bad token, 403 for a weak one; the rest is neither."""
 
+from dataclasses import replace
+
 from mcp_auth_contract.judges.facts import Facts
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision, Verdict
 from mcp_auth_contract.observations import (
@@ -67,6 +69,12 @@ def unsettled(observed: CallObserved) -> Inconclusive | None:
             case _:
                 continue
     return None if observed.attempts else Inconclusive("nothing was sent")
+
+
+def _unsettled_in_trouble(observed: CallObserved) -> Inconclusive | None:
+    """As `unsettled`, where the issuer is in trouble: then 503 is an answer, with Retry-After too."""
+    others = tuple(one for one in observed.attempts if one.answer.status not in UNAVAILABLE)
+    return None if observed.attempts and not others else unsettled(replace(observed, attempts=others))
 
 
 def milder(reading: Reading) -> Impact:
@@ -237,16 +245,16 @@ def not_served(observed: CallObserved, facts: Facts) -> Verdict:
     expected = "401, or 503"
     if broken := _bypass(observed, expected):
         return broken
-    return unsettled(observed) or Pass()
+    return _unsettled_in_trouble(observed) or Pass()
 
 
 def trouble_told(observed: CallObserved, facts: Facts) -> Verdict:
     """Trouble with the issuer is answered 401 or 503, and is no fault of the server (RFC 9110 §15.6.4)."""
-    if doubt := unsettled(observed):
+    if doubt := _unsettled_in_trouble(observed):
         return doubt
     for attempt in observed.attempts:
         match attempt.reading:
-            case Ambiguous(why=Doubt.SERVER_ERROR) if attempt.answer.status in UNAVAILABLE:
+            case Ambiguous() if attempt.answer.status in UNAVAILABLE:
                 continue
             case Ambiguous():
                 return _wrong(observed, attempt, "a result, a 4xx status or 503")

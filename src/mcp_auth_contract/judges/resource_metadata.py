@@ -97,7 +97,7 @@ def _unreachable(observed: ResourceMetadataObserved) -> Inconclusive | None:
 
 def _says_nothing(answer: Answer) -> bool:
     """A server that is silent, limits the rate or breaks down does not say that there is no document."""
-    return answer.status is None or answer.status == 429 or answer.status >= 500
+    return answer.status is None or answer.limits_rate or answer.status >= 500
 
 
 def prm_served(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
@@ -172,7 +172,7 @@ def prm_any_accept(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
     if observed.best is None:
         return Inconclusive(_MISSING)
     for label, answer in observed.accepts:
-        if answer.status is None or answer.status == 429:
+        if answer.status is None or answer.limits_rate:
             return Inconclusive(f"{label}: {describe(answer)}")
         if answer.status == 406 and label == _OTHER_MEDIA:
             continue
@@ -493,7 +493,7 @@ def prm_unknown_path_404(observed: ResourceMetadataObserved, facts: Facts) -> Ve
     stray, best = observed.at(Location.STRAY), observed.best
     if best is None or best.value is None:
         return Inconclusive(_MISSING)
-    if stray is None or stray.answer.status is None or stray.answer.status == 429:
+    if stray is None or stray.answer.status is None or stray.answer.limits_rate:
         return Inconclusive(f"{stray.url}: {describe(stray.answer)}" if stray else "not looked for")
     if stray.value is None or not stray.found:
         return Pass()
@@ -514,7 +514,7 @@ def pointer_resolves(observed: ResourceMetadataObserved, facts: Facts) -> Verdic
     if faults:
         return Fail("an absolute https URL", f'"{observed.pointer}": {", ".join(faults)}')
     document = observed.at(Location.POINTER)
-    if document is None or document.answer.status is None or document.answer.status == 429:
+    if document is None or document.answer.status is None or document.answer.limits_rate:
         return Inconclusive(f"{observed.pointer}: {describe(document.answer) if document else 'not fetched'}")
     if not document.found:
         return Fail("the metadata document", f"{_said(document)} at {observed.pointer}")
@@ -528,7 +528,7 @@ def pointer_not_reflected(observed: ResourceMetadataObserved, facts: Facts) -> V
     """The pointer comes from configuration, not from X-Forwarded-Host (RFC 9728 §7.3)."""
     if observed.pointer is None:
         return NotApplicable("no challenge names resource_metadata")
-    if observed.reflected is None or observed.reflected.status in (None, 429):
+    if observed.reflected is None or observed.reflected.status is None or observed.reflected.limits_rate:
         said = f": {describe(observed.reflected)}" if observed.reflected else ""
         return Inconclusive(f"the call with a foreign X-Forwarded-Host was not answered{said}")
     if observed.reflected.status != 401:

@@ -99,7 +99,7 @@ def no_breakdown(observed: TimelineObserved, facts: Facts) -> Verdict:
     expected = "a result, a 4xx status or 503"
     for step in observed.steps:
         match step.attempt.reading:
-            case Ambiguous(why=Doubt.SERVER_ERROR) if step.attempt.answer.status in UNAVAILABLE:
+            case Ambiguous() if step.attempt.answer.status in UNAVAILABLE:
                 continue
             case Ambiguous():
                 return _wrong(step, expected)
@@ -167,7 +167,8 @@ def _none_accepted(observed: TimelineObserved, names: Iterable[str], expected: s
         match step.attempt.reading:
             case Refused():
                 continue
-            case Ambiguous(why=Doubt.SERVER_ERROR):  # no effect; how trouble is told is another check's question
+            case Ambiguous(why=why) if why is Doubt.SERVER_ERROR or step.attempt.answer.status in UNAVAILABLE:
+                # No effect; how trouble is told is another check's question.
                 continue
             case _:
                 return _doubt(step)
@@ -178,7 +179,9 @@ def _all_accepted(observed: TimelineObserved, names: Iterable[str]) -> Verdict:
     steps = [step for name in names for step in observed.named(name)]
     for step in steps:
         match step.attempt.reading:
-            case Ambiguous(why=Doubt.NO_ANSWER | Doubt.RATE_LIMITED) if step.attempt.answer.trouble is None:
+            case Ambiguous(why=Doubt.NO_ANSWER | Doubt.RATE_LIMITED) if (
+                step.attempt.answer.trouble is None and step.attempt.answer.status not in UNAVAILABLE
+            ):
                 return _doubt(step)
             case _ if not step.accepted:
                 return Fail("a result", _seen(step))
@@ -191,7 +194,7 @@ def _all_accepted(observed: TimelineObserved, names: Iterable[str]) -> Verdict:
 
 def _wrong(step: Step, expected: str) -> Fail | Inconclusive:
     match step.attempt.reading:
-        case Ambiguous(why=Doubt.NO_ANSWER | Doubt.RATE_LIMITED):
+        case Ambiguous(why=Doubt.NO_ANSWER | Doubt.RATE_LIMITED) if step.attempt.answer.status not in UNAVAILABLE:
             return _doubt(step)
         case reading:
             return Fail(expected, _seen(step), milder(reading))

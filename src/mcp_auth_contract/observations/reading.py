@@ -62,10 +62,10 @@ def read(answer: Answer, *, expects_reply: bool = True) -> Reading:
     status = answer.status
     if status == 501:
         return Refused(Refusal.NOT_SERVED)
+    if answer.limits_rate:
+        return Ambiguous(Doubt.RATE_LIMITED)
     if status >= 500:
         return Ambiguous(Doubt.SERVER_ERROR)
-    if status == 429:
-        return Ambiguous(Doubt.RATE_LIMITED)
     if status >= 400:
         return Refused(_refusal(status))
     if status >= 300:

@@ -179,7 +179,7 @@ class _Knock:
 
 def _unseen(answer: Answer) -> bool:
     """Whether an answer says nothing about a place: none, a rate limit, a fault of the server."""
-    return answer.status is None or answer.status == 429 or (answer.status >= 500 and answer.status != 501)
+    return answer.status is None or answer.limits_rate or (answer.status >= 500 and answer.status != 501)
 
 
 def _spelt(endpoint: str, door: str) -> str | None:

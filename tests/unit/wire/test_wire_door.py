@@ -285,6 +285,21 @@ def test_429_is_waited_for_as_told_within_five_seconds(lines: tuple[str, ...], w
     assert slept == waits
 
 
+@pytest.mark.parametrize(("lines", "waits"), [(("Retry-After: 1",), [1, 1]), (("Retry-After: 5",), []), ((), [])])
+def test_503_is_waited_for_where_it_says_for_how_long(lines: tuple[str, ...], waits: list[float]) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    async def use(door: HttpDoor, server: Hostile) -> Answer:
+        return await door.send(Request("GET", server.url))
+
+    answer = with_door(respond(b"", *lines, status="503 Service Unavailable"), use, sleep=sleep)
+    assert answer.status == 503
+    assert slept == waits
+
+
 def test_a_server_of_nothing_but_429_is_soon_waited_for_no_more() -> None:
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
