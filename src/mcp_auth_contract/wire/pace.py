@@ -38,7 +38,7 @@ class Pace:
 
 
 class Patience:
-    """How long to wait after 429, or 503 with Retry-After, before asking again: as told, three tries, five seconds in all.
+    """How long to wait after 429, or 503 with Retry-After: as told, three tries and five seconds in all.
 
     A server that answered three requests in a row with nothing else is not waited for until it answers otherwise.
     """
