@@ -1,6 +1,6 @@
 """The errors a user can meet, each one sentence that names the place and the repair."""
 
-__all__ = ["ContractError", "KitError", "Unreachable", "UsageError"]
+__all__ = ["ContractError", "KitError", "Unreachable", "Unwritable", "UsageError"]
 
 
 class KitError(Exception):
@@ -21,3 +21,9 @@ class Unreachable(KitError):
     """Something that had to be observed could not be: no server at the URL, `start` died."""
 
     exit_code = 3
+
+
+class Unwritable(KitError):
+    """A report that could not be written after the run; the others were."""
+
+    exit_code = 2

@@ -1,8 +1,6 @@
 """The lab server: a raw ASGI application that asks for the token before anything else."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -96,7 +94,7 @@ class Lab:
         if documents.published_at(self.settings, path):
             value = documents.resource_metadata(self.settings)
             return _published(incoming, documents.serve(value, incoming))
-        if path in documents.authorization_server_paths():
+        if path in documents.authorization_server_paths:
             value = documents.authorization_server(self.settings)
             return _published(incoming, documents.serve_authorization_server(value, incoming))
         if path == JWKS_PATH:
@@ -192,10 +190,10 @@ class Lab:
     async def _denied(self, incoming: Incoming, denied: Exception) -> Response:
         challenges = self.behaviour.challenges
         denial = self._denial(incoming, denied)
-        in_band: Response | None = None
-        if challenges.in_tool_result(denial):
-            in_band = await _in_tool_result(incoming, challenges.told(denial))
-        return in_band or challenges.write(denial)
+        message = await incoming.posted() if challenges.in_tool_result(denial) else {}
+        if message.get("method") != "tools/call" or not rpc.is_request_id(message.get("id")):
+            return challenges.write(denial)
+        return rpc.rpc_response(rpc.result_message(message["id"], challenges.as_result(denial)))
 
     def _denial(self, incoming: Incoming, denied: Exception) -> Denial:
         challenges = self.behaviour.challenges
@@ -212,7 +210,7 @@ class Lab:
 
 
 def create_app(settings: LabSettings) -> ASGIApp:
-    """Return the lab server that the settings describe: sound, then its variations, then its fault."""
+    """Return the lab server that the settings describe: sound, then its profiles, then its fault."""
     if settings.fault is not None and settings.fault.within is not None:
         settings = replace(settings, profiles=settings.profiles | {settings.fault.within})
     settings = configured(settings)
@@ -247,11 +245,3 @@ def _is_json(content_type: str | None) -> bool:
 def _accepts_answers(accept: str | None) -> bool:
     ranges = {one.split(";", 1)[0].strip() for one in (accept or "*/*").lower().split(",")}
     return bool(ranges & {"*/*", "application/*", "application/json", "text/*", "text/event-stream"})
-
-
-async def _in_tool_result(incoming: Incoming, result: Mapping[str, Any]) -> Response | None:
-    """Answer a tool call with the result that refuses it, or return None for any other request."""
-    message = await incoming.posted()
-    if message.get("method") != "tools/call" or not rpc.is_request_id(message.get("id")):
-        return None
-    return rpc.rpc_response(rpc.result_message(message["id"], result))

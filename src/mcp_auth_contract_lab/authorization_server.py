@@ -9,22 +9,17 @@ from jwt.algorithms import RSAAlgorithm
 from starlette.responses import JSONResponse, Response
 
 from mcp_auth_contract_lab.incoming import Incoming
+from mcp_auth_contract_lab.scopes import SCOPES_SUPPORTED
 from mcp_auth_contract_lab.settings import AUTHORIZATION_SERVER, LabSettings
 
 JWKS_PATH = AUTHORIZATION_SERVER + "/jwks"
 
-_SCOPES = ("invoices:read", "invoices:write", "invoices:export")
-
-
-def metadata_paths() -> frozenset[str]:
-    """Return where the metadata lies: by RFC 8414 §3.1, and in both forms of OpenID Connect."""
-    return frozenset(
-        {
-            f"/.well-known/oauth-authorization-server{AUTHORIZATION_SERVER}",
-            f"/.well-known/openid-configuration{AUTHORIZATION_SERVER}",
-            f"{AUTHORIZATION_SERVER}/.well-known/openid-configuration",
-        }
-    )
+METADATA_PATHS = frozenset({
+    f"/.well-known/oauth-authorization-server{AUTHORIZATION_SERVER}",
+    f"/.well-known/openid-configuration{AUTHORIZATION_SERVER}",
+    f"{AUTHORIZATION_SERVER}/.well-known/openid-configuration",
+})  # fmt: skip
+"""Where the metadata lies: by RFC 8414 §3.1, and in both forms of OpenID Connect."""
 
 
 def server_metadata(settings: LabSettings) -> dict[str, Any]:
@@ -36,7 +31,7 @@ def server_metadata(settings: LabSettings) -> dict[str, Any]:
         "token_endpoint": f"{issuer}/token",
         "registration_endpoint": f"{issuer}/register",
         "jwks_uri": f"{settings.base}{JWKS_PATH}",
-        "scopes_supported": [*_SCOPES, "offline_access"],
+        "scopes_supported": [*SCOPES_SUPPORTED, "offline_access"],
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token"],

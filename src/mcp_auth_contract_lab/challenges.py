@@ -104,7 +104,7 @@ class Challenges:
     """Steps: what is said in each situation, how one challenge and the whole answer are written.
 
     The arguments: the metadata URL (None: no pointer), then the basic scope or the reason, then scopes.
-    `in_tool_result` tells which refusals of tool calls come as a result whose `_meta` holds the challenge, `told`
+    `in_tool_result` tells which refusals of tool calls come as a result whose `_meta` holds the challenge, `as_result`
     writes that result.
     """
 
@@ -114,4 +114,4 @@ class Challenges:
     insufficient: Callable[[str | None, frozenset[str], frozenset[str]], Denial] = scope_insufficient
     write: Callable[[Denial], Response] = write_bearer
     in_tool_result: Callable[[Denial], bool] = lambda _denial: False
-    told: Callable[[Denial], dict[str, Any]] = in_result
+    as_result: Callable[[Denial], dict[str, Any]] = in_result

@@ -7,12 +7,11 @@ from typing import Any
 
 from starlette.responses import Response
 
-from mcp_auth_contract_lab.authorization_server import metadata_paths, server_metadata
+from mcp_auth_contract_lab.authorization_server import METADATA_PATHS, server_metadata
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.scopes import SCOPES_SUPPORTED
-from mcp_auth_contract_lab.settings import LabSettings
+from mcp_auth_contract_lab.settings import WELL_KNOWN, LabSettings
 
-WELL_KNOWN = "/.well-known/oauth-protected-resource"
 ELSEWHERE = "/metadata.json"
 """Where metadata may lie if only the challenge leads to it."""
 
@@ -26,16 +25,6 @@ def resource_metadata(settings: LabSettings) -> dict[str, Any]:
         "bearer_methods_supported": ["header"],
         "resource_name": "Invoices of the lab",
     }
-
-
-def at_the_path(settings: LabSettings, path: str) -> bool:
-    """Only where the resource's path is inserted (RFC 9728 §3.1)."""
-    return path == WELL_KNOWN + settings.resource_path
-
-
-def configured_pointer(settings: LabSettings, _incoming: Incoming) -> str:
-    """The URL comes from the configuration, never from Host or X-Forwarded-* (RFC 9728 §7.3)."""
-    return settings.base + WELL_KNOWN + settings.resource_path
 
 
 def pointer_elsewhere(settings: LabSettings, _incoming: Incoming) -> str:
@@ -54,9 +43,15 @@ class Documents:
     """Steps: the documents, their paths, the URL that challenges name, how they are served."""
 
     resource_metadata: Callable[[LabSettings], Mapping[str, Any]] = resource_metadata
-    published_at: Callable[[LabSettings, str], bool] = at_the_path
-    pointer: Callable[[LabSettings, Incoming], str | None] = configured_pointer
+    # Only where the resource's path is inserted (RFC 9728 §3.1).
+    published_at: Callable[[LabSettings, str], bool] = lambda settings, path: (
+        path == WELL_KNOWN + settings.resource_path
+    )
+    # The URL comes from the configuration, never from Host or X-Forwarded-* (RFC 9728 §7.3).
+    pointer: Callable[[LabSettings, Incoming], str | None] = lambda settings, _incoming: (
+        settings.base + WELL_KNOWN + settings.resource_path
+    )
     serve: Callable[[Mapping[str, Any], Incoming], Response] = serve_json
     authorization_server: Callable[[LabSettings], Mapping[str, Any]] = server_metadata
-    authorization_server_paths: Callable[[], frozenset[str]] = metadata_paths
+    authorization_server_paths: frozenset[str] = METADATA_PATHS
     serve_authorization_server: Callable[[Mapping[str, Any], Incoming], Response] = serve_json

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.responses import Response
@@ -12,8 +12,6 @@ from mcp_auth_contract_lab.settings import ENDPOINT
 
 if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
-
-Intercept: TypeAlias = "Callable[[Lab, Incoming], Awaitable[Response | None]]"
 
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _EXPOSED = "WWW-Authenticate, Mcp-Session-Id"

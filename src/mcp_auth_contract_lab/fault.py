@@ -37,7 +37,10 @@ class Faults(dict[str, Fault]):
 
     def rows(self, *rows: tuple[str, str, Change], within: Profile | None = None) -> None:
         """Add faults that are data: name, sentence, change."""
-        self.update({row[0]: Fault(*row, within or self._within) for row in rows})
+        for name, summary, change in rows:
+            if name in self:
+                raise ValueError(f"two faults are called {name}")
+            self[name] = Fault(name, summary, change, within or self._within)
 
     def by(self, make: Callable[[Any], Change], name: str = "") -> Callable[[_Function], _Function]:
         """Make a fault of the decorated function: its name, its docstring, and the change that `make` returns."""
@@ -61,6 +64,11 @@ class Faults(dict[str, Fault]):
 def changing(part: str, **steps: Any) -> Change:
     """Return the change that replaces steps of one part of the behaviour."""
     return lambda behaviour: replace(behaviour, **{part: replace(getattr(behaviour, part), **steps)})
+
+
+def adapting(part: str, step: str, make: Callable[[Any], Any]) -> Change:
+    """Return the change that replaces one step by what is made of it."""
+    return lambda behaviour: changing(part, **{step: make(getattr(getattr(behaviour, part), step))})(behaviour)
 
 
 def all_of(*changes: Change) -> Change:

@@ -36,13 +36,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 class _EveryRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(
-        self,
-        req: urllib.request.Request,
-        _fp: IO[bytes],
-        code: int,
-        _msg: str,
-        _headers: Message,
-        newurl: str,
+        self, req: urllib.request.Request, _fp: IO[bytes], code: int, _msg: str, _headers: Message, newurl: str
     ) -> urllib.request.Request:
         data = req.data if code in (307, 308) else None
         return urllib.request.Request(newurl, data=data, headers=req.headers)  # noqa: S310  http is checked by exchange

@@ -14,14 +14,15 @@ UNREADABLE = object()
 """What parse_json returns for bytes that are not one JSON text."""
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """NaN and Infinity are no JSON (RFC 8259 §6)."""
     raise ValueError(name)
 
 
 def parse_json(body: bytes) -> Any:
-    """Return the parsed UTF-8 JSON text, or UNREADABLE; NaN and Infinity are no JSON (RFC 8259 §6)."""
+    """Return the parsed UTF-8 JSON text, or UNREADABLE."""
     try:
-        return json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+        return json.loads(body.decode("utf-8"), parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return UNREADABLE
 

@@ -9,34 +9,16 @@ from urllib.parse import quote_plus, urlencode
 
 from starlette.responses import Response
 
+from mcp_auth_contract_lab import verification
 from mcp_auth_contract_lab.fetching import Reply, Unreachable, exchange
 from mcp_auth_contract_lab.incoming import parse_json
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import IntrospectionFailure, IntrospectionUnavailable, InvalidToken
 from mcp_auth_contract_lab.settings import LabSettings
-from mcp_auth_contract_lab.verification import (
-    Claims,
-    Trust,
-    already_valid,
-    audience_named,
-    issuer_identical,
-    not_expired,
-    principal_named,
-    subject_named,
-    tenant_named,
-)
+from mcp_auth_contract_lab.verification import Claims, Trust
 
 _CACHE_LIMIT = 1000
-
-
-def whole_token(token: str) -> str:
-    """Tell tokens apart by every character, and keep none of them."""
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-def token_form(token: str) -> bytes:
-    """Percent-encode the token, whatever is in it (RFC 7662 §2.1)."""
-    return urlencode({"token": token, "token_type_hint": "access_token"}).encode()
+_TIMES = (verification.not_expired, verification.already_valid)
 
 
 def basic_credentials(settings: LabSettings) -> Mapping[str, str]:
@@ -45,11 +27,11 @@ def basic_credentials(settings: LabSettings) -> Mapping[str, str]:
     return {"authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
 
 
-def ask(settings: LabSettings, form: bytes, headers: Mapping[str, str], *, follow: bool = False) -> Reply:
-    """Send the request, by default without following redirects, which would tell the token to another."""
+def ask(settings: LabSettings, form: bytes, headers: Mapping[str, str]) -> Reply:
+    """Send the request, without following redirects, which would tell the token to another."""
     sent = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json", **headers}
     try:
-        return exchange(settings.introspection_uri, ca_file=settings.ca_file, form=form, headers=sent, follow=follow)
+        return exchange(settings.introspection_uri, ca_file=settings.ca_file, form=form, headers=sent)
     except Unreachable:
         raise IntrospectionUnavailable(IntrospectionFailure.UNREACHABLE) from None
 
@@ -85,7 +67,7 @@ def bearer_kind(claims: Claims, _trust: Trust) -> None:
 def issuer_if_named(claims: Claims, trust: Trust) -> None:
     """`iss` is optional, but no other issuer's token is taken (RFC 7662 §2.2)."""
     if "iss" in claims:
-        issuer_identical(claims, trust)
+        verification.issuer_identical(claims, trust)
 
 
 def until_ttl_or_expiry(claims: Claims, trust: Trust) -> float:
@@ -108,14 +90,16 @@ class Introspection:
     `cache_key`; `outage` is the answer to a request that cannot be judged.
     """
 
-    cache_key: Callable[[str], str] = whole_token
-    form: Callable[[str], bytes] = token_form
+    # Tokens are told apart by every character, and none of them is kept.
+    cache_key: Callable[[str], str] = lambda token: hashlib.sha256(token.encode()).hexdigest()
+    # Percent-encoded, whatever is in it (RFC 7662 §2.1).
+    form: Callable[[str], bytes] = lambda token: urlencode({"token": token, "token_type_hint": "access_token"}).encode()
     credentials: Callable[[LabSettings], Mapping[str, str]] = basic_credentials
     ask: Callable[[LabSettings, bytes, Mapping[str, str]], Reply] = ask
     read: Callable[[Reply], Claims] = object_of_200
     failed: Callable[[IntrospectionUnavailable], Principal] = cannot_tell
     active: Callable[[Claims, Trust], None] = is_active
-    audience: Callable[[Claims, Trust], None] = audience_named
+    audience: Callable[[Claims, Trust], None] = verification.audience_named
     kept_until: Callable[[Claims, Trust], float] = until_ttl_or_expiry
     outage: Callable[[], Response] = unavailable
 
@@ -142,9 +126,9 @@ class Introspector:
         except IntrospectionUnavailable as failure:
             return steps.failed(failure)
         trust = replace(trust, now=self._settings.clock())
-        for step in (steps.active, bearer_kind, issuer_if_named, steps.audience, not_expired, already_valid):
+        for step in (steps.active, bearer_kind, issuer_if_named, steps.audience, *_TIMES):
             step(claims, trust)
-        principal = principal_named(claims, trust, subject_named, tenant_named, granted)
+        principal = verification.principal_named(claims, trust, granted)
         self._keep(key, principal, steps.kept_until(claims, trust))
         return principal
 

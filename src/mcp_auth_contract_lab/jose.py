@@ -5,8 +5,9 @@ import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
+from mcp_auth_contract_lab.incoming import refuse_constant
 from mcp_auth_contract_lab.refusal import InvalidToken
 
 
@@ -31,10 +32,6 @@ def decode_segment(segment: str) -> bytes:
     return decoded
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
@@ -45,7 +42,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def object_of(text: bytes) -> dict[str, Any]:
     """Parse a JSON object whose members are unique (RFC 7515 §4, RFC 7519 §4). Raises InvalidToken."""
     try:
-        value = json.loads(text.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        value = json.loads(text.decode("utf-8"), object_pairs_hook=_unique, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         raise InvalidToken("the token is malformed") from None
     if not isinstance(value, dict):

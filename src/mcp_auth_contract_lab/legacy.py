@@ -11,7 +11,7 @@ from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.methods import CAPABILITIES, SERVER, Client, perform
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import HttpRefused, RpcRefused
-from mcp_auth_contract_lab.scopes import authorize, operations_of
+from mcp_auth_contract_lab.scopes import authorize, needed_by, operations_of
 from mcp_auth_contract_lab.sessions import Listener, Session
 from mcp_auth_contract_lab.streams import OpenStream
 from mcp_auth_contract_lab.tasks import CORE_TASKS
@@ -112,8 +112,7 @@ def _single(
     try:
         authorize(lab.behaviour.scopes, principal, *lab.behaviour.protocol.asked(incoming, message))
     except RpcRefused as refused:
-        error = rpc.error_message(message["id"], refused.code, refused.message, refused.detail)
-        return lab.behaviour.protocol.legacy_answer([error], False, {})
+        return lab.behaviour.protocol.legacy_answer([rpc.refusal_message(message["id"], refused)], False, {})
     answered = run(lab, message, principal, revision)
     if session is not None and method == "tools/call" and "result" in answered:
         _tell(lab, session, message, answered["result"])
@@ -123,9 +122,7 @@ def _single(
 def _tell(lab: "Lab", session: Session, message: Mapping[str, Any], result: Mapping[str, Any]) -> None:
     """Log the call on the session's streams, for a host that shows what its tools did."""
     params = rpc.params_of(message)
-    needed = frozenset[str]().union(
-        *(lab.behaviour.scopes.required(one) for one in operations_of(message["method"], params))
-    )
+    needed = needed_by(lab.behaviour.scopes, operations_of(message["method"], params))
     said = {"level": "info", "logger": "lab", "data": {"tool": params.get("name"), "result": result}}
     lab.sessions.publish(session, {"jsonrpc": "2.0", "method": "notifications/message", "params": said}, needed)
 
@@ -143,7 +140,7 @@ def _batch(lab: "Lab", messages: list[Any], principal: Principal, revision: Revi
         try:
             authorize(lab.behaviour.scopes, principal, one["method"], rpc.params_of(one))
         except RpcRefused as refused:
-            unknown[one["id"]] = rpc.error_message(one["id"], refused.code, refused.message, refused.detail)
+            unknown[one["id"]] = rpc.refusal_message(one["id"], refused)
     if not requests:
         return Response(status_code=202)
     answers = [unknown.get(one["id"]) or run(lab, one, principal, revision) for one in requests]
@@ -164,7 +161,7 @@ def run(lab: "Lab", message: Mapping[str, Any], principal: Principal, revision: 
         context = lab.context(principal, rpc.RESOURCE_NOT_FOUND, client)
         result = perform(context, lab.behaviour.protocol.spelt(method), params)
     except RpcRefused as refused:
-        return rpc.error_message(request_id, refused.code, refused.message, refused.detail)
+        return rpc.refusal_message(request_id, refused)
     return rpc.result_message(request_id, result)
 
 
@@ -184,9 +181,7 @@ def stream(lab: "Lab", incoming: Incoming, principal: Principal) -> Response:
         listener.waiting.put_nowait(text)
     session.listeners.append(listener)
     return OpenStream(
-        seconds=lab.remaining(principal),
-        waiting=listener.waiting,
-        closed=lambda: session.listeners.remove(listener),
+        seconds=lab.remaining(principal), waiting=listener.waiting, closed=lambda: session.listeners.remove(listener)
     )
 
 

@@ -131,11 +131,6 @@ def _resources_list(context: Context, _params: Mapping[str, Any]) -> dict[str, A
     return {"resources": [{"uri": _SCHEME + one, "name": one, "mimeType": "application/json"} for one in names]}
 
 
-def _templates_list(_context: Context, _params: Mapping[str, Any]) -> dict[str, Any]:
-    template = {"uriTemplate": _SCHEME + "{invoice_id}", "name": "invoice", "mimeType": "application/json"}
-    return {"resourceTemplates": [template]}
-
-
 def _resources_read(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     uri = params.get("uri")
     if not isinstance(uri, str):
@@ -183,12 +178,13 @@ def _complete(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
 
 _TEMPLATE_REFERENCE = {"type": "ref/resource", "uri": _SCHEME + "{invoice_id}"}
 
+_TEMPLATE = {"uriTemplate": _SCHEME + "{invoice_id}", "name": "invoice", "mimeType": "application/json"}
 _METHODS: Mapping[str, Callable[[Context, Mapping[str, Any]], dict[str, Any]]] = MappingProxyType(
     {
         "tools/list": _tools_list,
         "tools/call": _tools_call,
         "resources/list": _resources_list,
-        "resources/templates/list": _templates_list,
+        "resources/templates/list": lambda _context, _params: {"resourceTemplates": [_TEMPLATE]},
         "resources/read": _resources_read,
         "prompts/list": _prompts_list,
         "prompts/get": _prompts_get,
@@ -197,14 +193,11 @@ _METHODS: Mapping[str, Callable[[Context, Mapping[str, Any]], dict[str, Any]]] =
 )
 
 
-def _task_methods(client: Client) -> frozenset[str]:
-    return frozenset(Use) if client.core else frozenset({Use.GET, Use.CANCEL})
-
-
 def perform(context: Context, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result of a method. Raises RpcRefused, METHOD_NOT_FOUND for one that does not exist here."""
-    if context.client.tasks is not None and method in _task_methods(context.client):
-        return context.client.tasks.answer(context.principal, Use(method), params, core=context.client.core)
+    client = context.client
+    if client.tasks is not None and method in (tuple(Use) if client.core else (Use.GET, Use.CANCEL)):
+        return client.tasks.answer(context.principal, Use(method), params, core=client.core)
     run = _METHODS.get(method)
     if run is None:
         raise RpcRefused(rpc.METHOD_NOT_FOUND, "method not found")

@@ -37,8 +37,7 @@ def answer(lab: "Lab", incoming: Incoming, message: object, principal: Principal
         return _answer(lab, incoming, message, principal)
     except RpcRefused as refused:
         known = request_id if rpc.is_request_id(request_id) else None
-        error = rpc.error_message(known, refused.code, refused.message, refused.detail)
-        return rpc.rpc_response(error, refused.status or _STATUS.get(refused.code, 200))
+        return rpc.rpc_response(rpc.refusal_message(known, refused), refused.status or _STATUS.get(refused.code, 200))
 
 
 def _answer(lab: "Lab", incoming: Incoming, message: Mapping[str, Any], principal: Principal) -> Response:

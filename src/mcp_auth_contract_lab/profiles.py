@@ -13,16 +13,16 @@ from starlette.responses import RedirectResponse, Response
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.challenges import Denial, bearer_challenge, quoted, respond
-from mcp_auth_contract_lab.documents import ELSEWHERE, WELL_KNOWN, pointer_elsewhere
-from mcp_auth_contract_lab.fault import Change, all_of, changing
+from mcp_auth_contract_lab.challenges import Denial, bearer_challenge, quoted, respond, token_invalid
+from mcp_auth_contract_lab.documents import ELSEWHERE, pointer_elsewhere
+from mcp_auth_contract_lab.fault import Change, adapting, all_of, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.methods import DISCOVERY, shown_if_allowed
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.protocol import as_events
 from mcp_auth_contract_lab.refusal import HttpRefused, RpcRefused
-from mcp_auth_contract_lab.scopes import Operation, insufficient, operations_of, required_scopes
-from mcp_auth_contract_lab.settings import ENDPOINT, LabSettings
+from mcp_auth_contract_lab.scopes import BASIC_SCOPE, Operation, insufficient, operations_of, required_scopes
+from mcp_auth_contract_lab.settings import ENDPOINT, WELL_KNOWN, LabSettings
 from mcp_auth_contract_lab.tools import Tool
 
 _SCOPE_TOKEN = re.compile(r"[!#-\[\]-~]+")
@@ -78,41 +78,25 @@ def _unquoted(denial: Denial) -> Response:
     return respond(denial, ("Bearer " + " , ".join(written),))
 
 
-def _empty(behaviour: Behaviour) -> Behaviour:
-    write = behaviour.challenges.write
-    return changing("challenges", write=lambda denial: write(replace(denial, body="")))(behaviour)
-
-
-def _error_on_missing_token(behaviour: Behaviour) -> Behaviour:
-    invalid = behaviour.challenges.invalid
-    why = "authentication is required"
-    return changing("challenges", missing=lambda pointer, scope: invalid(pointer, scope, why))(behaviour)
-
-
-def _malformed_as_401(behaviour: Behaviour) -> Behaviour:
-    invalid = behaviour.challenges.invalid
-    malformed = changing("challenges", malformed=lambda pointer, reason: invalid(pointer, "invoices:read", reason))
-    return malformed(behaviour)
-
-
-def _with_held_scopes(behaviour: Behaviour) -> Behaviour:
-    insufficient = behaviour.challenges.insufficient
-
+def _with_held_scopes(insufficient: Callable[..., Denial]) -> Callable[..., Denial]:
     def repeating(pointer: str | None, needed: frozenset[str], held: frozenset[str]) -> Denial:
         # Only words that a scope may consist of enter a header: the token can hold anything.
         legal = {one for one in held if _SCOPE_TOKEN.fullmatch(one)}
         return insufficient(pointer, needed | legal, held)
 
-    return changing("challenges", insufficient=repeating)(behaviour)
+    return repeating
 
 
-def _own_authorization_server(behaviour: Behaviour) -> Behaviour:
-    metadata = behaviour.documents.resource_metadata
+def _error_on_missing_token(pointer: str | None, scope: str) -> Denial:
+    return token_invalid(pointer, scope, "authentication is required")
 
-    def naming_own(settings: LabSettings) -> Mapping[str, Any]:
-        return {**metadata(settings), "authorization_servers": [settings.own_issuer]}
 
-    return changing("documents", resource_metadata=naming_own)(behaviour)
+def _malformed_as_401(pointer: str | None, description: str) -> Denial:
+    return token_invalid(pointer, BASIC_SCOPE, description)
+
+
+def _naming_own_server(metadata: Callable[[LabSettings], Mapping[str, Any]]) -> Callable[[LabSettings], Any]:
+    return lambda settings: {**metadata(settings), "authorization_servers": [settings.own_issuer]}
 
 
 PUBLIC_TOOL = "whoami"
@@ -139,7 +123,7 @@ def with_schemes(tool: Tool) -> dict[str, Any]:
     return {**tool.describe(), "securitySchemes": schemes, "_meta": {"securitySchemes": schemes}}
 
 
-def _telling_in_results(chosen: Callable[[Denial], bool]) -> Change:
+def _challenging_in_results(chosen: Callable[[Denial], bool]) -> Change:
     return all_of(
         changing("challenges", in_tool_result=chosen),
         changing("endpoint", open_to_all=_open_to_strangers),
@@ -153,10 +137,6 @@ def _foreign_tasks(status: int) -> Change:
     return changing("tasks", refuse=lambda _task: HttpRefused(status, "no such task"))
 
 
-def _exports_once(behaviour: Behaviour) -> Behaviour:
-    return changing("isolation", exports=replace(behaviour.isolation.exports, ended_by_use=True))(behaviour)
-
-
 PROFILES: Mapping[Profile, Change] = MappingProxyType(
     {
         Profile.ROOT_METADATA: changing(
@@ -165,8 +145,7 @@ PROFILES: Mapping[Profile, Change] = MappingProxyType(
             pointer=lambda settings, _incoming: settings.base + WELL_KNOWN,
         ),
         Profile.ROOT_AND_PATH_METADATA: changing(
-            "documents",
-            published_at=lambda settings, path: path in (WELL_KNOWN, WELL_KNOWN + settings.resource_path),
+            "documents", published_at=lambda settings, path: path in (WELL_KNOWN, WELL_KNOWN + settings.resource_path)
         ),
         Profile.HEADER_ONLY_METADATA: changing(
             "documents", published_at=lambda _settings, path: path == ELSEWHERE, pointer=pointer_elsewhere
@@ -185,20 +164,25 @@ PROFILES: Mapping[Profile, Change] = MappingProxyType(
             "challenges", write=lambda denial: respond(denial, (bearer_challenge(denial, "bearer"),))
         ),
         Profile.TOKEN_PARAMETERS: changing("challenges", write=_unquoted),
-        Profile.ERROR_ON_MISSING_TOKEN: _error_on_missing_token,
-        Profile.EMPTY_REFUSALS: _empty,
-        Profile.MALFORMED_401: _malformed_as_401,
-        Profile.HELD_SCOPES: _with_held_scopes,
+        Profile.ERROR_ON_MISSING_TOKEN: changing("challenges", missing=_error_on_missing_token),
+        Profile.EMPTY_REFUSALS: adapting(
+            "challenges", "write", lambda write: lambda denial: write(replace(denial, body=""))
+        ),
+        Profile.MALFORMED_401: changing("challenges", malformed=_malformed_as_401),
+        Profile.HELD_SCOPES: adapting("challenges", "insufficient", _with_held_scopes),
         Profile.FOREIGN_SESSION_403: changing("sessions", foreign=403),
         Profile.LEGACY_ONLY: speaking(*(one for one in Revision if not one.stateless)),
         Profile.MODERN_ONLY: speaking(Revision.R2026_07_28),
-        Profile.OWN_AS: _own_authorization_server,
+        Profile.OWN_AS: adapting("documents", "resource_metadata", _naming_own_server),
         Profile.SLASH_REDIRECT: changing("endpoint", intercept=_redirect_slash),
         Profile.NO_TASKS: changing("tasks", offered=False),
         Profile.FOREIGN_HANDLES_403: _foreign_tasks(403),
         Profile.FOREIGN_HANDLES_404: _foreign_tasks(404),
-        Profile.SINGLE_USE: all_of(_exports_once, changing("states", once=True)),
-        Profile.TOOL_CHALLENGE: _telling_in_results(lambda _denial: True),
-        Profile.EITHER_CHALLENGE: _telling_in_results(lambda denial: denial.get("error") is None),
+        Profile.SINGLE_USE: all_of(
+            adapting("isolation", "exports", lambda exports: replace(exports, ended_by_use=True)),
+            changing("states", once=True),
+        ),
+        Profile.TOOL_CHALLENGE: _challenging_in_results(lambda _denial: True),
+        Profile.EITHER_CHALLENGE: _challenging_in_results(lambda denial: denial.get("error") is None),
     }
 )

@@ -4,12 +4,11 @@ import base64
 import hmac
 import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from mcp_auth_contract_lab.exports import ExportRules, Exports
 from mcp_auth_contract_lab.principal import Principal
 
 
@@ -51,6 +50,41 @@ def owner_and_readers(principal: Principal, invoice: Invoice, way: Way) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportRules:
+    """Steps: whom an export serves, what it is called (by its number), and whether a use by anybody ends it."""
+
+    serves: Callable[[Principal, Principal], bool] = Principal.same
+    named: Callable[[int], str] = lambda _number: secrets.token_urlsafe(16)
+    ended_by_use: bool = False
+    ended_by_strangers: bool = False
+
+
+@dataclass(slots=True)
+class Exports:
+    """The exports of one server."""
+
+    rules: ExportRules = field(default_factory=ExportRules)
+    _kept: dict[str, tuple[Principal, str]] = field(default_factory=dict)
+
+    def keep(self, maker: Principal, text: str) -> str:
+        """Keep an export, and return its handle."""
+        handle = self.rules.named(len(self._kept) + 1)
+        self._kept[handle] = (maker, text)
+        return handle
+
+    def find(self, caller: Principal, handle: str) -> str | None:
+        """Return a kept export that serves the caller, or None: a foreign one looks like none."""
+        maker, text = self._kept.get(handle, (None, ""))
+        if maker is None:
+            return None
+        served = self.rules.serves(caller, maker)
+        if (served and self.rules.ended_by_use) or (not served and self.rules.ended_by_strangers):
+            # The place stays taken, so that numbers go on.
+            self._kept[handle] = (Principal("", "", ""), "")
+        return text if served else None
+
+
+@dataclass(frozen=True, slots=True)
 class Isolation:
     """Steps: who may see a record on which way, what page tokens and keys are bound to, what is kept and logged.
 
@@ -81,11 +115,6 @@ def first_invoices() -> tuple[Invoice, ...]:
         Invoice("bob", "t1", "INV-12", 8, "paper clips"),
         Invoice("carol", "t2", "INV-13", 31, "paper clips"),
     )
-
-
-def _log(file: Path, entry: Mapping[str, str]) -> None:
-    with file.open("a", encoding="utf-8") as log:
-        log.write(json.dumps(entry) + "\n")
 
 
 class Ledger:
@@ -120,7 +149,9 @@ class Ledger:
         if key is not None and found is not None:
             self._cache[key] = found
         if found is not None and self._audit is not None and self._isolation.audited(principal, found):
-            _log(self._audit, {"actor": principal.subject, "tenant": principal.tenant, "way": way, "id": invoice_id})
+            entry = {"actor": principal.subject, "tenant": principal.tenant, "way": way, "id": invoice_id}
+            with self._audit.open("a", encoding="utf-8") as log:
+                log.write(json.dumps(entry) + "\n")
         return found
 
     def update(self, principal: Principal, invoice_id: str, amount: int, key: str | None = None) -> Invoice | None:

@@ -5,37 +5,33 @@ from enum import StrEnum
 from typing import Any
 
 
-class Refusal(Exception):
-    """Base of them all."""
-
-
-class NoCredentials(Refusal):
+class NoCredentials(Exception):
     """The request carries no bearer token."""
 
 
 @dataclass(eq=False)
-class MalformedRequest(Refusal):
+class MalformedRequest(Exception):
     """The Authorization header cannot be read (RFC 6750 §3.1 invalid_request)."""
 
     description: str
 
 
 @dataclass(eq=False)
-class InvalidToken(Refusal):
+class InvalidToken(Exception):
     """The token was rejected; the description names the reason and never repeats the token."""
 
     description: str
 
 
 @dataclass(eq=False)
-class InsufficientScope(Refusal):
+class InsufficientScope(Exception):
     """The token is good but lacks scopes. `held` are those it has."""
 
     needed: frozenset[str]
     held: frozenset[str]
 
 
-class KeysUnavailable(Refusal):
+class KeysUnavailable(Exception):
     """The authorization server's keys cannot be had, so the token cannot be judged."""
 
 
@@ -48,14 +44,14 @@ class IntrospectionFailure(StrEnum):
 
 
 @dataclass(eq=False)
-class IntrospectionUnavailable(Refusal):
+class IntrospectionUnavailable(Exception):
     """The authorization server does not say what the token is worth, so it cannot be judged."""
 
     failure: IntrospectionFailure
 
 
 @dataclass(eq=False)
-class HttpRefused(Refusal):
+class HttpRefused(Exception):
     """Refused by the transport, with a status and a sentence."""
 
     status: int
@@ -64,7 +60,7 @@ class HttpRefused(Refusal):
 
 
 @dataclass(eq=False)
-class RpcRefused(Refusal):
+class RpcRefused(Exception):
     """Refused with a JSON-RPC error."""
 
     code: int
@@ -73,5 +69,5 @@ class RpcRefused(Refusal):
     status: int | None = None
 
 
-class BodyTooLarge(Refusal):
+class BodyTooLarge(Exception):
     """The body is longer than the server reads."""

@@ -5,6 +5,8 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
+from mcp_auth_contract_lab.refusal import RpcRefused
+
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
@@ -22,11 +24,12 @@ def result_message(request_id: Any, result: Mapping[str, Any]) -> dict[str, Any]
 def error_message(request_id: Any, code: int, message: str, detail: Any = None) -> dict[str, Any]:
     """Return a response that carries an error; the id is None where the request's cannot be told."""
     error = {"code": code, "message": message}
-    return {
-        "jsonrpc": "2.0",
-        "id": request_id,
-        "error": error if detail is None else {**error, "data": detail},
-    }
+    return {"jsonrpc": "2.0", "id": request_id, "error": error if detail is None else {**error, "data": detail}}
+
+
+def refusal_message(request_id: Any, refused: RpcRefused) -> dict[str, Any]:
+    """Return the response that says why a request was refused."""
+    return error_message(request_id, refused.code, refused.message, refused.detail)
 
 
 def is_request_id(value: object) -> bool:

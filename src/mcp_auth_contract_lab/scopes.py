@@ -105,12 +105,17 @@ def _named(kind: OperationKind, name: object, by: str) -> tuple[Operation, ...]:
     return (Operation(kind, name, by),) if isinstance(name, str) else ()
 
 
+def needed_by(steps: Scopes, operations: Sequence[Operation]) -> frozenset[str]:
+    """Return the scopes that some operations need together."""
+    return frozenset[str]().union(*map(steps.required, operations))
+
+
 def authorize(steps: Scopes, principal: Principal, method: str, params: Mapping[str, Any]) -> None:
     """Refuse a request whose primitives need more than the token grants. Raises what `refuse` makes."""
     operations = operations_of(method, params)
     if not operations:
         return
-    needed = frozenset[str]().union(*(steps.required(one) for one in operations))
+    needed = needed_by(steps, operations)
     held = steps.implied(principal.scopes)
     if not all(steps.covers(held, steps.required(one)) for one in operations):
         raise steps.refuse(operations, needed, principal.scopes)

@@ -126,7 +126,7 @@ class Sessions:
     def publish(self, session: Session, message: Mapping[str, Any], needed: frozenset[str]) -> None:
         """Send a message to the streams of a session, and keep it for those that are resumed."""
         news = News(str(next(self._numbers)), message, needed)
-        for one in self._rules.audience(session, self._all):
+        for one in self._rules.audience(session, tuple(self._live.values())):
             one.news.append(news)
             for listener in one.listeners:
                 if self._rules.readable(listener.principal, news):
@@ -136,10 +136,6 @@ class Sessions:
         """Return the events after the last one that the caller got; none for an id that is not of this session."""
         if last is None:
             return []
-        kept = list(self._rules.log(session, self._all))
+        kept = list(self._rules.log(session, tuple(self._live.values())))
         at = 0 if last == PRIMING else next((after for after, one in enumerate(kept, 1) if one.ident == last), None)
         return [] if at is None else [one.text for one in kept[at:] if self._rules.readable(principal, one)]
-
-    @property
-    def _all(self) -> Sequence[Session]:
-        return tuple(self._live.values())

@@ -14,6 +14,7 @@ from mcp_auth_contract_lab.profile import Profile
 
 ENDPOINT = "/mcp"
 AUTHORIZATION_SERVER = "/as"
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 
 @dataclass(frozen=True, slots=True)

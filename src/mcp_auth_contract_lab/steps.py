@@ -13,7 +13,7 @@ from mcp_auth_contract_lab.credentials import Identity, Presented, Source, prese
 from mcp_auth_contract_lab.fault import Change, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.jose import CompactJws, parse_compact
-from mcp_auth_contract_lab.jwks import usable
+from mcp_auth_contract_lab.keyring import usable
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import HttpRefused, InvalidToken
 from mcp_auth_contract_lab.scopes import SCOPES_SUPPORTED

@@ -68,7 +68,9 @@ class OpenStream(Response):
         del scope
         forwarding: asyncio.Task[None] | None = None
         try:
-            await self._begin(send)
+            headers = [pair for pair in self.raw_headers if pair[0] != b"content-length"]
+            await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
+            await _write(send, self._opening)
             if self._waiting is not None:
                 forwarding = asyncio.create_task(self._forward(self._waiting, send))
             if not await self._left(receive):
@@ -76,11 +78,6 @@ class OpenStream(Response):
         finally:
             self._closed()
             await _stop(forwarding)
-
-    async def _begin(self, send: Send) -> None:
-        start = {"type": "http.response.start", "status": self.status_code, "headers": self._open_headers()}
-        await send(start)
-        await send({"type": "http.response.body", "body": self._opening.encode(), "more_body": True})
 
     async def _left(self, receive: Receive) -> bool:
         """Whether the client left before the time was over."""
@@ -95,15 +92,15 @@ class OpenStream(Response):
     async def _end(self, send: Send, forwarding: "asyncio.Task[None] | None") -> None:
         await _stop(forwarding)
         closing = event(self._farewell) if self._farewell is not None else ""
-        await send({"type": "http.response.body", "body": closing.encode(), "more_body": False})
+        await _write(send, closing, more=False)
 
     async def _forward(self, waiting: "asyncio.Queue[str]", send: Send) -> None:
         while True:
-            text = await waiting.get()
-            await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
+            await _write(send, await waiting.get())
 
-    def _open_headers(self) -> list[tuple[bytes, bytes]]:
-        return [(name, value) for name, value in self.raw_headers if name != b"content-length"]
+
+async def _write(send: Send, text: str, *, more: bool = True) -> None:
+    await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
 
 
 async def _stop(task: "asyncio.Task[None] | None") -> None:

@@ -1,7 +1,7 @@
 """Tool calls as tasks: the core feature of 2025-11-25, and the extension of 2026-07-28 (SEP-2663)."""
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -50,13 +50,8 @@ class Task:
     def describe(self, *, core: bool) -> dict[str, Any]:
         """Return the task as clients of the core feature, or of the extension, see it."""
         times = {"ttl": _TTL_MS, "pollInterval": _POLL_MS} if core else {"ttlMs": _TTL_MS, "pollIntervalMs": _POLL_MS}
-        return {
-            "taskId": self.ident,
-            "status": self.status,
-            "createdAt": self.created,
-            "lastUpdatedAt": self.created,
-            **times,
-        }
+        when = {"createdAt": self.created, "lastUpdatedAt": self.created}
+        return {"taskId": self.ident, "status": self.status, **when, **times}
 
 
 def its_owner(caller: Principal, task: Task, _use: Use) -> bool:
@@ -101,7 +96,8 @@ class Tasks:
     def answer(self, caller: Principal, use: Use, params: Mapping[str, Any], *, core: bool) -> dict[str, Any]:
         """Return the result of a method for tasks. Raises what `refuse` makes, or RpcRefused."""
         if use is Use.LIST:
-            return {"tasks": [task.describe(core=core) for task in self._listed(caller)]}
+            listed = (task for task in self._kept.values() if self.rules.serves(caller, task, use))
+            return {"tasks": [task.describe(core=core) for task in listed]}
         task = self._kept.get(str(params.get("taskId")))
         if task is not None and use is Use.CANCEL and self.rules.cancelled_first and task.status == "working":
             task.status = "cancelled"
@@ -109,27 +105,17 @@ class Tasks:
             raise self.rules.refuse(task)
         match use:
             case Use.CANCEL:
-                return self._cancelled(task, core=core)
+                if task.status != "working" and core:
+                    raise RpcRefused(rpc.INVALID_PARAMS, "the task has ended")
+                task.status = "cancelled" if task.status == "working" else task.status
+                return task.describe(core=core) if core else {}
             case Use.RESULT:
-                return self._result(task)
+                task.finish()
+                if task.status == "cancelled":
+                    raise RpcRefused(rpc.INVALID_PARAMS, "the task was cancelled")
+                return {**task.result, "_meta": {_RELATED: {"taskId": task.ident}}}
         task.looks += 1
         if task.looks > 1:
             task.finish()
         inlined = {"result": task.result} if not core and task.status == "completed" else {}
         return {**task.describe(core=core), **inlined}
-
-    def _listed(self, caller: Principal) -> Iterator[Task]:
-        return (task for task in self._kept.values() if self.rules.serves(caller, task, Use.LIST))
-
-    def _cancelled(self, task: Task, *, core: bool) -> dict[str, Any]:
-        if task.status != "working" and core:
-            raise RpcRefused(rpc.INVALID_PARAMS, "the task has ended")
-        if task.status == "working":
-            task.status = "cancelled"
-        return task.describe(core=core) if core else {}
-
-    def _result(self, task: Task) -> dict[str, Any]:
-        task.finish()
-        if task.status == "cancelled":
-            raise RpcRefused(rpc.INVALID_PARAMS, "the task was cancelled")
-        return {**task.result, "_meta": {_RELATED: {"taskId": task.ident}}}

@@ -29,22 +29,12 @@ class Tool:
 
     def describe(self) -> dict[str, Any]:
         """Return the tool's entry in tools/list."""
-        schema: dict[str, Any] = {
-            "type": "object",
-            "properties": {name: {"type": kind} for name, kind in self.arguments.items()},
-        }
+        hints = (("readOnlyHint", self.read_only), ("destructiveHint", not self.read_only), ("openWorldHint", False))
+        properties = {name: {"type": kind} for name, kind in self.arguments.items()}
+        schema: dict[str, Any] = {"type": "object", "properties": properties}
         if required := sorted(self.arguments.keys() - self.optional):
             schema["required"] = required
-        return {
-            "name": self.name,
-            "description": self.description,
-            "inputSchema": schema,
-            "annotations": {
-                "readOnlyHint": self.read_only,
-                "destructiveHint": not self.read_only,
-                "openWorldHint": False,
-            },
-        }
+        return {"name": self.name, "description": self.description, "inputSchema": schema, "annotations": dict(hints)}
 
     def accepts(self, arguments: object) -> bool:
         """Whether the arguments have the types that the schema names."""

@@ -163,15 +163,15 @@ async def verify(
     steps.audience(claims, trust)
     steps.expiry(claims, trust)
     steps.not_before(claims, trust)
-    return principal_named(claims, trust, steps.subject, steps.tenant, granted)
+    return principal_named(claims, trust, granted, steps.subject, steps.tenant)
 
 
 def principal_named(
     claims: Claims,
     trust: Trust,
-    subject: Callable[[Claims, Trust], str],
-    tenant: Callable[[Claims, Trust], str],
     granted: Callable[[Claims, LabSettings], frozenset[str]],
+    subject: Callable[[Claims, Trust], str] = subject_named,
+    tenant: Callable[[Claims, Trust], str] = tenant_named,
 ) -> Principal:
     """Return whom believed claims name. Raises InvalidToken where a step does."""
     client = claims.get(trust.settings.claims.client)

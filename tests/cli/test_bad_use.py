@@ -203,3 +203,27 @@ def test_the_issuers_table_may_hold_variables_of_the_environment(
     monkeypatch.setenv("KEYS", "no-such-folder")
     file = write(tmp_path, '[issuer]\nkeys = "${env:KEYS}"')
     assert "Traceback" not in refused(capsys, 2, "run", str(file))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:hunter2@127.0.0.1:9/mcp",
+        "https://hunter2@h/",
+        "ftp://u:hunter2@h/",
+        "u:hunter2@h",
+        "http://u:hunter2@[::1",
+        "http://u:hunter2@127.0.0.1:0/mcp",
+        "http://u:hun@ter2:hunter2@h/",
+    ],
+)
+@pytest.mark.parametrize("words", [["probe"], ["run", "--url"], ["init", "--yes", "-o", "-"]])
+def test_a_password_in_a_url_is_refused_and_never_repeated(
+    words: list[str], url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*words, url]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    assert "hunter2" not in said.err

@@ -3,6 +3,7 @@
 "At once" is counted in the requests that the server still gets: a whole run makes hundreds.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -22,7 +23,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 if "stubborn" in sys.argv:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)"])
+apart = "apart" in sys.argv
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)"], start_new_session=apart)
 with open("pids", "w") as file:
     print(os.getpid(), child.pid, file=file)
 if "deaf" in sys.argv:
@@ -91,7 +93,9 @@ def running(
     more = "".join(f', "{manner}"' for manner in manners)
     (folder / "c.toml").write_text(CONTRACT.format(more=more, rate=rate), "utf-8")
     words = [sys.executable, "-m", *module]
-    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    (folder / "tmp").mkdir()
+    env = {**os.environ, "TMPDIR": str(folder / "tmp")}
+    process = subprocess.Popen(words, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         yield process
     finally:
@@ -195,3 +199,60 @@ def test_an_interrupt_before_the_server_is_ready_ends_in_one_line(tmp_path: Path
     assert out == ""
     assert err == "mcp-auth-contract: interrupted\n"
     wait_until(lambda: gone(tmp_path))
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(one.name for one in (folder / "tmp").iterdir() if one.name.startswith("mcp-auth-contract-"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGQUIT, signal.SIGABRT])
+@pytest.mark.parametrize("manners", [(), ("stubborn", "apart")], ids=["plain", "apart"])
+def test_a_kit_that_is_killed_leaves_no_server_behind(
+    number: signal.Signals, manners: tuple[str, ...], tmp_path: Path
+) -> None:
+    with running(tmp_path, *manners) as process:
+        wait_until(lambda: asked(tmp_path) >= 12)
+        assert left(tmp_path)
+        process.send_signal(number)
+        process.wait(timeout=10)
+        wait_until(lambda: gone(tmp_path))
+        wait_until(lambda: not left(tmp_path))
+
+
+def test_a_kit_that_is_killed_while_the_server_starts_leaves_none_behind(tmp_path: Path) -> None:
+    with running(tmp_path, "deaf", "apart") as process:
+        wait_until(lambda: len(pids(tmp_path)) == 2)
+        process.kill()
+        process.wait(timeout=10)
+        wait_until(lambda: gone(tmp_path))
+        wait_until(lambda: not left(tmp_path))
+
+
+def test_a_killed_pytest_leaves_no_server_behind(tmp_path: Path) -> None:
+    with running(tmp_path, "apart", module=PYTEST) as process:
+        wait_until(lambda: asked(tmp_path) >= 12)
+        process.kill()
+        process.wait(timeout=10)
+        wait_until(lambda: gone(tmp_path))
+
+
+def test_a_grandchild_in_a_session_of_its_own_is_stopped_too(tmp_path: Path) -> None:
+    with running(tmp_path, "apart") as process:
+        wait_until(lambda: asked(tmp_path) >= 12)
+        interrupted(process, tmp_path, signal.SIGTERM)
+        assert not left(tmp_path)
+    wait_until(lambda: gone(tmp_path))
+
+
+def test_under_nohup_a_run_goes_on_after_a_hang_up(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does, for those that are started
+        try:
+            process = stack.enter_context(running(tmp_path))
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        wait_until(lambda: asked(tmp_path) >= 12)
+        process.send_signal(signal.SIGHUP)
+        more = asked(tmp_path) + 5
+        wait_until(lambda: asked(tmp_path) >= more)
+        assert process.poll() is None

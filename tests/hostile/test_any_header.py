@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from mcp_auth_contract.drafting import Place, draft_of, render
 from tests.hostile.servers import Asked, hostile
 
 from mcp_auth_contract.answers import Answer
@@ -18,6 +17,7 @@ from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.errors import KitError
 from mcp_auth_contract.execution import Options, look, probe_url, run_contract
+from mcp_auth_contract.init import Place, draft_of, render
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Error
 from mcp_auth_contract.reports.model import Report

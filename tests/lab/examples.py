@@ -1,9 +1,11 @@
 """Writes scenarios/examples.toml: of each check a failure that was really observed, for `explain` to show.
 
-Run `python -m tests.lab.examples` after a check was added; it takes a few minutes. Each check is shown by the first
-fault of the sample server that breaks it. What differs from run to run is written as an ellipsis.
+`python -m tests.lab.examples` takes a few minutes; `--check ID`, which may be repeated, writes those of some checks and
+keeps the others. Each check is shown by the first fault of the sample server that breaks it. What differs from run to
+run is written as an ellipsis.
 """
 
+import argparse
 import json
 import re
 import sys
@@ -16,10 +18,12 @@ from mcp_auth_contract.execution import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
 from mcp_auth_contract.model import Fail
 from mcp_auth_contract.plan import Selection
-from mcp_auth_contract.reports.examples import FILE, Example
+from mcp_auth_contract.reports.examples import FILE, Example, load_examples
 from mcp_auth_contract.tokens import Algorithm
 from mcp_auth_contract_lab.breaks import read_breaks
 from mcp_auth_contract_lab.faults import FAULTS
+
+BREAKS = read_breaks()
 
 _HEAD = """\
 # Of each check a failure as it was observed on the sample server with one fault; `explain` shows it.
@@ -37,7 +41,7 @@ def normalised(text: str) -> str:
 def failures(issuer: EmbeddedIssuer, name: str, wanted: dict[str, Check]) -> dict[str, Example]:
     """Run the wanted checks against one fault, and return the first failure of each."""
     fault = FAULTS[name]
-    tried = {check: wanted[check] for check in read_breaks()[name] if check in wanted}
+    tried = {check: wanted[check] for check in BREAKS[name] if check in wanted}
     if not tried:
         return {}
     report = run_lab(
@@ -70,12 +74,17 @@ def written(examples: dict[str, Example]) -> str:
 
 def main() -> int:
     """Write the file; 1 where no fault breaks some check."""
-    wanted = {check.id: check for check in CHECKS}
+    parser = argparse.ArgumentParser(prog="python -m tests.lab.examples", description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="append", default=[], help="only this check")
+    chosen = parser.parse_args().check or [check.id for check in CHECKS]
+    wanted = {check.id: check for check in CHECKS if check.id in chosen}
+    known = load_examples()
     found: dict[str, Example] = {}
     with EmbeddedIssuer(IssuerSettings(algorithms=tuple(Algorithm))) as issuer:
         for name in FAULTS:
             found |= failures(issuer, name, {check: one for check, one in wanted.items() if check not in found})
-    (data_folder("scenarios") / FILE).write_text(written({check: found[check] for check in wanted if check in found}))
+    kept = {check.id: example for check in CHECKS if (example := found.get(check.id) or known.get(check.id))}
+    (data_folder("scenarios") / FILE).write_text(written(kept), "utf-8")
     for check in wanted.keys() - found.keys():
         sys.stderr.write(f"no fault breaks {check}\n")
     return int(wanted.keys() != found.keys())

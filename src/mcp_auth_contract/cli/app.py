@@ -1,5 +1,6 @@
 """The commands and their options. Each imports what it needs when it is called, so that --help stays quick."""
 
+import errno
 import sys
 import traceback
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ from mcp_auth_contract.cli.supervisor import WORDS, said_by
 from mcp_auth_contract.errors import KitError
 from mcp_auth_contract.model import Level
 
-__all__ = ["app", "call"]
+__all__ = ["app", "call", "cannot_write"]
 
 app = typer.Typer(
     name="mcp-auth-contract",
@@ -46,6 +47,7 @@ app = typer.Typer(
 )
 app.add_typer(report_app, name="report")
 
+_NO_OUTPUT = frozenset({errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG})
 _INTERRUPTED = 130
 """What Typer makes of a KeyboardInterrupt."""
 
@@ -157,7 +159,7 @@ def init(
     url: Annotated[
         str | None,
         typer.Argument(
-            metavar="URL", help="The MCP endpoint; with --app, the URL that requests seem to go to.", show_default=False
+            metavar="URL", help="The MCP endpoint; with --app, the URL that it answers to.", show_default=False
         ),
     ] = None,
     app_name: Annotated[
@@ -165,30 +167,30 @@ def init(
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option("--start", metavar="COMMAND", help="Start the server so, with ${target.port} for a free port."),
+        typer.Option(
+            "--start", metavar="COMMAND", help="The command that starts the server; ${target.port} is a free port."
+        ),
     ] = None,
     env: Annotated[
         list[str] | None,
         typer.Option(
             "--env",
             metavar="NAME=VALUE",
-            help="A setting of the server for --app or --start, as in 'ISSUER=${issuer.url}'. May be repeated.",
+            help="An environment variable for --app or --start, as in 'ISSUER=${issuer.url}'. May be repeated.",
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The new file; - for stdout. A file that exists is left alone.")
+        Path, typer.Option("--output", "-o", help="The file to write; - for stdout. No file is overwritten.")
     ] = Path("mcp-auth-contract.toml"),
     token_env: Annotated[
         str | None,
-        typer.Option(
-            "--token-env", metavar="NAME", help="Look with the access token in this environment variable too."
-        ),
+        typer.Option("--token-env", metavar="NAME", help="Use the access token in this environment variable, too."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing, also on a terminal.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing, even on a terminal.")] = False,
 ) -> None:
-    """Draft the contract of a server by looking at it.
+    """Inspect a server and draft its contract.
 
-    What it shows is filled in; what only you can know is marked with a question.
+    What it shows is filled in; what only you can know is a question in it.
     """
     from mcp_auth_contract.cli.init import InitOptions, inspect_and_draft
 
@@ -312,14 +314,28 @@ def _called(words: Sequence[str]) -> int:
         return 3
     except BrokenPipeError:
         return 0
+    except OSError as fault:
+        if fault.errno not in _NO_OUTPUT or fault.filename is not None:
+            return _kit_fault()
+        return cannot_write(fault)
     except Exception:  # noqa: BLE001  whatever comes here is a fault of the kit and is told as one
-        _say("a fault in mcp-auth-contract itself; please report it with the lines below")
-        traceback.print_exc()
-        return 4
+        return _kit_fault()
     if code == _INTERRUPTED:
         _say("interrupted")
         return 3
     return code if isinstance(code, int) else 0
+
+
+def cannot_write(fault: OSError) -> int:
+    """Say in one line that standard output takes nothing more, and return the exit code."""
+    _say(f"standard output cannot be written: {fault.strerror}")
+    return 3
+
+
+def _kit_fault() -> int:
+    _say("a fault in mcp-auth-contract itself; please report it with the lines below")
+    traceback.print_exc()
+    return 4
 
 
 def _say(text: str) -> None:

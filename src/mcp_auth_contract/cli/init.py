@@ -99,8 +99,8 @@ def _settings(options: InitOptions) -> ServerSettings:
     said = "".join((url or "", options.app or "", *words, *settings.env.values()))
     if any("\ud800" <= character <= "\udfff" for character in said):  # how Python reads octets that are no UTF-8
         raise UsageError("init: a word of the command line is not UTF-8, and a contract can hold nothing else")
-    if url is not None and "${" not in url and not re.match(r"https?://[^/?#]*:0+(?:[/?#]|$)", url):
-        demand_http(url)
+    if url is not None and "${" not in url:
+        demand_http(re.sub(r"\A(https?://[^/?#]*:)0+(?=[/?#]|\Z)", r"\g<1>1", url))  # port 0: a free one is picked
     return settings
 
 

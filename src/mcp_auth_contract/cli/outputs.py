@@ -2,14 +2,15 @@
 
 import os
 import sys
+import tempfile
 from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
 
 from mcp_auth_contract.cli.parameters import Outputs
-from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.reports.annotations import quarantined, render_annotations
+from mcp_auth_contract.errors import Unwritable, UsageError
+from mcp_auth_contract.reports.annotations import disarmed, quarantined, render_annotations
 from mcp_auth_contract.reports.formats import FORMATS
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.markdown import render_markdown, render_summary
@@ -17,10 +18,11 @@ from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.text import print_report
 from mcp_auth_contract.reports.view import gate_line
 
-__all__ = ["demand_writable", "demand_writable_file", "save", "write"]
+__all__ = ["demand_writable", "demand_writable_file", "remove_old", "save", "write"]
 
 _WIDTH_WITHOUT_TERMINAL = 120
 _STDOUT = "-"
+_WORSE = frozenset({1, 3, 4})
 
 
 def demand_writable(outputs: Outputs) -> None:
@@ -47,20 +49,41 @@ def demand_writable_file(file: Path) -> None:
         raise UsageError(f"{file}: may not be written")
 
 
+def remove_old(outputs: Outputs) -> None:
+    """Remove the reports of an earlier run, so that one which fails leaves none that speaks of another."""
+    for file in outputs.files.values():
+        if file is not None and not _is_stdout(file) and file.is_file():
+            try:
+                file.unlink()
+            except OSError as error:
+                raise UsageError(f"{file}: cannot be replaced: {error.strerror}") from None
+
+
 def write(report: Report, outputs: Outputs) -> int:
-    """Write every report that is wanted, and return the exit code of the gate."""
-    for one in FORMATS:
-        file = outputs.files.get(one.name)
+    """Write every report that is wanted, and return the exit code of the gate.
+
+    One that cannot be written does not keep the others from it, and is told as Unwritable unless there is a
+    shut gate, which counts for more.
+    """
+    wanted = [(outputs.files.get(one.name), one.render, "w") for one in FORMATS]
+    unwritten: list[str] = []
+    for file, render, mode in (*wanted, (outputs.summary, render_summary, "a")):
         if file is not None and not _is_stdout(file):
-            save(file, one.render(report))
-    if outputs.summary is not None and not _is_stdout(outputs.summary):
-        save(outputs.summary, render_summary(report), mode="a")
+            try:
+                save(file, render(report), mode=mode)
+            except UsageError as fault:
+                unwritten.append(str(fault))
     try:
         _print(report, outputs)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # rich leaves the process when nobody reads; the gate's decision stands
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return report.gate.exit_code
+    code = report.gate.exit_code
+    if unwritten and code not in _WORSE:
+        raise Unwritable("\n".join(unwritten))
+    for line in unwritten:
+        sys.stderr.write(f"mcp-auth-contract: {line}\n")
+    return code
 
 
 def _is_stdout(file: Path | None) -> bool:
@@ -68,12 +91,17 @@ def _is_stdout(file: Path | None) -> bool:
 
 
 def _print(report: Report, outputs: Outputs) -> None:
+    obeyed = bool(os.environ.get("GITHUB_ACTIONS"))
     if _is_stdout(outputs.files.get("json")):
-        sys.stdout.write(render_json(report))
+        # GitHub looks for its older commands anywhere in a line; JSON has another way to write a number sign.
+        text = render_json(report)
+        sys.stdout.write(text.replace("##[", "#\\u0023[") if obeyed else text)
     elif outputs.annotations:
         text = _text(report, outputs)
         sys.stdout.write(quarantined(text))
         sys.stdout.write(render_annotations(report, _in_repository(report.contract)))
+    elif obeyed:
+        sys.stdout.write(disarmed(_text(report, outputs)))
     elif outputs.quiet or _is_stdout(outputs.summary):
         sys.stdout.write(_text(report, outputs))
     else:
@@ -106,11 +134,40 @@ def _text(report: Report, outputs: Outputs) -> str:
 
 
 def save(file: Path, text: str, *, mode: str = "w") -> None:
-    """Write a text, or add it with mode `a`. With mode `x` a file that exists is left as it is, and told."""
+    """Write a text whole or not at all, or add it with mode `a`. With mode `x` a file that exists is left, and told."""
     try:
-        with file.open(mode, encoding="utf-8") as opened:
-            opened.write(text)
+        if mode == "w" and _can_be_replaced(file):
+            _replace(file, text)
+        else:
+            with file.open(mode, encoding="utf-8") as opened:
+                opened.write(text)
     except FileExistsError:
         raise UsageError(f"{file}: exists; it is never overwritten") from None
     except OSError as error:
         raise UsageError(f"{file}: cannot be written: {error.strerror}") from None
+
+
+def _can_be_replaced(file: Path) -> bool:
+    """Devices, pipes and links are written into, and so is a file in a folder where no other may be made."""
+    plain = file.is_file() and not file.is_symlink()
+    return (plain or not os.path.lexists(file)) and os.access(file.absolute().parent, os.W_OK)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write beside the file first: who reads it meanwhile, or after a crash, never finds a half."""
+    handle, name = tempfile.mkstemp(dir=file.absolute().parent, prefix=f".{file.name}.", suffix=".part")
+    beside = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as opened:
+            opened.write(text)
+        beside.chmod(0o666 & ~_umask())
+        beside.replace(file)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

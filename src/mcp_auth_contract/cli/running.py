@@ -18,7 +18,7 @@ from rich.progress import Progress as Bar
 
 from mcp_auth_contract.catalogue import Check, load_builtin
 from mcp_auth_contract.cli.finding import find_contract
-from mcp_auth_contract.cli.outputs import demand_writable, demand_writable_file, save, write
+from mcp_auth_contract.cli.outputs import demand_writable, demand_writable_file, remove_old, save, write
 from mcp_auth_contract.cli.parameters import Outputs
 from mcp_auth_contract.cli.supervisor import supervised
 from mcp_auth_contract.contract import at_url, load_contract
@@ -72,6 +72,8 @@ class RunOptions:
 
 def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> int:
     """Run a contract, write the reports, and return the exit code."""
+    demand_writable(outputs)
+    remove_old(outputs)
     found = find_contract(file)
     contract = load_contract(found.path)
     if options.url is not None:
@@ -79,7 +81,6 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
         contract = at_url(contract, options.url)
     if contract.target.app is not None and (code := supervised()) is not None:
         return code
-    demand_writable(outputs)
     if options.write_waivers is not None:
         if options.write_waivers.exists():
             raise UsageError(f"--write-waivers {options.write_waivers}: exists; it is never overwritten")
@@ -101,6 +102,7 @@ def probe_and_report(url: str, options: RunOptions, outputs: Outputs) -> int:
     """Look at a URL, write the reports, and return the exit code."""
     demand_http(url)
     demand_writable(outputs)
+    remove_old(outputs)
     with shown_progress() as progress:
         chosen = _options(options, load_builtin(options.scenarios), "(none: anonymous probe)", progress)
         report = interruptible(probe_url(url, chosen))
@@ -153,14 +155,22 @@ def given_token_of(name: str | None, principal: str | None = None) -> Given | No
 
 
 def demand_http(url: str) -> None:
-    """Raise UsageError for a text that is no http or https URL."""
+    """Raise UsageError for a text that is no http or https URL, or one with a password, which is never repeated."""
     try:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        personal = parts.username is not None or parts.password is not None
     except ValueError:
-        known = False
+        known = personal = False
+    before, at, after = url.rpartition("@")
+    if personal:
+        raise UsageError(
+            f'"{before.partition("//")[0]}//…@{after}": a URL with a user name or password; remove them, '
+            "credentials do not belong in a URL"
+        )
     if not known:
-        raise UsageError(f'"{url}": not an http or https URL; write it like https://mcp.example.com/mcp')
+        shown = f"…@{after}" if at else url
+        raise UsageError(f'"{shown}": not an http or https URL; write it like https://mcp.example.com/mcp')
 
 
 def interruptible(work: Awaitable[_Result]) -> _Result:
@@ -182,9 +192,12 @@ def interruptible(work: Awaitable[_Result]) -> _Result:
                 task.cancel()
 
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            # Windows knows no SIGHUP, and no such handlers.
-            with contextlib.suppress(NotImplementedError, ValueError, AttributeError):
-                loop.add_signal_handler(getattr(signal, name), end)
+            number = getattr(signal, name, None)
+            # Under nohup a hang-up is none of the run's business.
+            if number is None or (name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN):
+                continue
+            with contextlib.suppress(NotImplementedError, ValueError):
+                loop.add_signal_handler(number, end)
         try:
             return await task
         except asyncio.CancelledError:

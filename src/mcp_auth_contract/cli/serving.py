@@ -1,5 +1,6 @@
 """Commands that mint or serve: mint, serve, lab."""
 
+import ipaddress
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution import issuer_settings, mint_offline, resolved_for
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.suggest import suggest
+from mcp_auth_contract.tokens import holds_published_key
 
 __all__ = ["print_faults", "print_token", "serve_issuer", "serve_lab"]
 
@@ -63,6 +65,12 @@ def serve_issuer(file: Path | None) -> None:
             typer.echo(f"resource  {resolved.target.resource or resolved.target.endpoint}")
         if contract.issuer.keys == "fresh":
             typer.echo("keys      fresh: `mint` cannot sign for this process; set issuer.keys to a folder for that")
+        keys, bind = issuer.settings.keys, issuer.settings.bind
+        if isinstance(keys, Path) and not ipaddress.ip_address(bind).is_loopback and holds_published_key(keys):
+            sys.stderr.write(
+                f"mcp-auth-contract: issuer.keys: anybody can sign with the published keys, and {bind} can be reached "
+                'from elsewhere; write keys = "fresh"\n'
+            )
         typer.echo("Stop it with Ctrl-C.")
         stop.wait()
 

@@ -53,7 +53,7 @@ class Principal(Table):
     """The value of the tenant claim; when omitted, tokens carry no such claim."""
     scopes: Distinct[Scope] = Field(default=(), examples=[["invoices:read"]])
     """The scopes of this principal's tokens, unless a check needs others."""
-    claims: Arguments = Field(default={}, examples=[{"roles": ["user"]}])
+    claims: Arguments = Field(repr=False, default={}, examples=[{"roles": ["user"]}])
     """Additional claims of this principal's tokens."""
     client: Text | None = Field(default=None, examples=["desktop-app"])
     """The OAuth client that this principal uses; the kit's own client when omitted."""
@@ -83,7 +83,7 @@ class Tool(Guarded):
 
     name: Text = Field(examples=["get_invoice"])
     """The tool's name."""
-    arguments: Arguments = Field(default={}, examples=[{"invoice_id": "INV-1"}])
+    arguments: Arguments = Field(repr=False, default={}, examples=[{"invoice_id": "INV-1"}])
     """Arguments with which the call succeeds."""
     effect: Annotated[Effect, Strict(False)] = Effect.READ
     """What a call does: `"read"` changes nothing, `"write"` changes records, `"export"` reads many records at once."""
@@ -100,7 +100,7 @@ class Resource(Guarded):
 
     uri: ResourceUri = Field(examples=["invoice://INV-1", "invoice://{invoice_id}"])
     """The URI of the resource, or a URI template (RFC 6570)."""
-    arguments: Mapping[str, Text] = Field(default={}, examples=[{"invoice_id": "INV-1"}])
+    arguments: Mapping[str, Text] = Field(repr=False, default={}, examples=[{"invoice_id": "INV-1"}])
     """For a template: a value for each of its variables."""
 
 
@@ -109,7 +109,7 @@ class Prompt(Guarded):
 
     name: Text = Field(examples=["summarise_invoice"])
     """The prompt's name."""
-    arguments: Mapping[str, str] = Field(default={}, examples=[{"invoice_id": "INV-1"}])
+    arguments: Mapping[str, str] = Field(repr=False, default={}, examples=[{"invoice_id": "INV-1"}])
     """Arguments with which the prompt succeeds; in MCP they are always strings."""
 
 
@@ -122,7 +122,7 @@ class RecordPath(Table):
     """The URI of a declared resource, or one that a declared template expands to."""
     prompt: Text | None = Field(default=None, examples=["summarise_invoice"])
     """The name of a declared prompt."""
-    arguments: Arguments | None = Field(default=None, examples=[{"invoice_id": "INV-1"}])
+    arguments: Arguments | None = Field(repr=False, default=None, examples=[{"invoice_id": "INV-1"}])
     """The arguments of this call; those of the declaration when omitted."""
 
     @property
@@ -185,7 +185,7 @@ class Handle(Table):
 
     tool: Text = Field(examples=["export_invoices"])
     """The tool whose result contains the handle."""
-    arguments: Arguments | None = Field(default=None, examples=[{"format": "csv"}])
+    arguments: Arguments | None = Field(repr=False, default=None, examples=[{"format": "csv"}])
     """The arguments of that call; those of the tool's declaration when omitted."""
     result: JsonPointer = Field(examples=["/structuredContent/export_id"])
     """A JSON Pointer (RFC 6901) to the handle in that result."""
@@ -205,9 +205,11 @@ class Input(Table):
 
     tool: Text = Field(examples=["approve_invoice"])
     """The tool that asks for input. It is called with the arguments of its declaration."""
-    responses: Arguments = Field(examples=[{"approval": {"action": "accept", "content": {"approve": True}}}])
+    responses: Arguments = Field(
+        repr=False, examples=[{"approval": {"action": "accept", "content": {"approve": True}}}]
+    )
     """The answers with which the call succeeds: an object for each name in `inputRequests`."""
-    other: Arguments | None = Field(default=None, examples=[{"invoice_id": "INV-11"}])
+    other: Arguments | None = Field(repr=False, default=None, examples=[{"invoice_id": "INV-11"}])
     """Other arguments with which the call succeeds for the same principal, given the same answers."""
 
 

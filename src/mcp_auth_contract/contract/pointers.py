@@ -15,8 +15,13 @@ def is_pointer(text: str) -> bool:
 
 def pointed_at(document: object, pointer: str) -> object | None:
     """Return what a JSON Pointer leads to in a JSON document; None where it leads nowhere or is none."""
+    found = document
     try:
-        found: object = JsonPointer(pointer).resolve(document, None)
-    except JsonPointerException:
+        path = JsonPointer(pointer)
+        for part in path.parts:
+            if isinstance(found, str):  # jsonpointer 3.1 takes a text for a list of characters
+                return None
+            found = path.walk(found, part)
+    except (JsonPointerException, ValueError):  # an index may have more digits than Python reads
         return None
     return None if isinstance(found, EndOfList) else found

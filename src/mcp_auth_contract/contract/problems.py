@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from mcp_auth_contract.contract.models import Contract
 from mcp_auth_contract.errors import ContractError
@@ -124,13 +125,9 @@ def _problem(kind: str, location: _Location, context: Mapping[str, Any], tables:
 
 
 def _may_be_secret(location: _Location) -> bool:
-    match location:
-        case ("target", "env" | "headers" | "start", *_) | ("claims", "extra", *_) | ("provider", "client_secret", *_):
-            return True
-        case ("principals", _, "claims", *_):
-            return True
-        case _:
-            return location[:1] != ("principals",) and "arguments" in location
+    """Whether something is in a key whose values are never shown (`repr=False`)."""
+    fields = (_field_at(location[:depth]) for depth in range(1, len(location) + 1))
+    return any(field is not None and not field.repr for field in fields)
 
 
 def _inside(location: _Location, tables: object) -> _Location:
@@ -194,8 +191,7 @@ def _unknown_key_repair(location: _Location) -> str:
 
 
 def _missing_repair(location: _Location) -> str:
-    table = _table_at(location[:-1])
-    field = table.model_fields.get(str(location[-1])) if table is not None else None
+    field = _field_at(location)
     match location:
         case ("target",):
             return 'add [target] with url = "http://127.0.0.1:8000/mcp"'
@@ -227,6 +223,11 @@ def _table_repair(location: _Location, value: object) -> str:
             return f"write its keys under [{name}]"
         case _:
             return "write it as { key = value }"
+
+
+def _field_at(location: _Location) -> FieldInfo | None:
+    table = _table_at(location[:-1])
+    return None if table is None else table.model_fields.get(str(location[-1]))
 
 
 def _table_at(location: _Location) -> type[BaseModel] | None:

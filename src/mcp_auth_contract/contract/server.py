@@ -56,9 +56,11 @@ class Target(Table):
     """The resource identifier that tokens must carry as `aud` (RFC 8707); the URL of the endpoint when omitted."""
     revisions: SomeDistinct[Annotated[Revision, Strict(False)]] = Field(default=(), examples=[["2025-11-25"]])
     """The MCP revisions to test, the first of them in full; those that the server negotiates when omitted."""
-    start: Annotated[Entries[Text], Field(min_length=1)] | None = Field(None, examples=[["python", "server.py"]])
+    start: Annotated[Entries[Text], Field(min_length=1)] | None = Field(
+        None, repr=False, examples=[["python", "server.py"]]
+    )
     """The command that starts the server, which the kit stops at the end. When omitted, it must be running already."""
-    env: Environment = Field(default={}, examples=[{"ISSUER": "${issuer.url}"}])
+    env: Environment = Field(repr=False, default={}, examples=[{"ISSUER": "${issuer.url}"}])
     """Environment variables for the server, in addition to those of the kit."""
     ready: HttpUrl | None = Field(default=None, examples=["http://127.0.0.1:8000/healthz"])
     """A URL that answers 2xx once the server is up; when omitted, an open port is enough."""
@@ -66,7 +68,7 @@ class Target(Table):
     """Log files of the server, searched for leaked tokens together with its output."""
     authorized: bool = False
     """Confirms that you may test this server; required for every host but `localhost`, 127.0.0.0/8 and `[::1]`."""
-    headers: Headers = Field(default={}, examples=[{"X-Gateway": "${env:GATEWAY_KEY}"}])
+    headers: Headers = Field(repr=False, default={}, examples=[{"X-Gateway": "${env:GATEWAY_KEY}"}])
     """Header fields to send with every request, other than those that the kit sets itself, such as `Authorization`."""
     ca_file: FileName | None = Field(default=None, examples=["private-ca.pem"])
     """A PEM file with the private certificate authority that signed the server's certificate."""
@@ -192,7 +194,7 @@ class Claims(Table):
     """The claims without which the server must refuse a token, in addition to `iss`, `aud` and `exp`.
     Name the subject and the tenant here to have their absence tested.
     """
-    extra: Arguments = Field(default={}, examples=[{"ver": "2.0"}])
+    extra: Arguments = Field(repr=False, default={}, examples=[{"ver": "2.0"}])
     """Claims with a constant value, which every token carries."""
 
 
@@ -239,7 +241,7 @@ class Provider(Table):
     """The issuer identifier of the authorization server (RFC 8414)."""
     client_id: Text = Field(examples=["${env:CLIENT_ID}"])
     """The OAuth client that the kit acts as."""
-    client_secret: Text | None = Field(default=None, examples=["${env:CLIENT_SECRET}"])
+    client_secret: Text | None = Field(repr=False, default=None, examples=["${env:CLIENT_SECRET}"])
     """The client's secret, which must come from the environment; a public client has none."""
 
     @model_validator(mode="after")

@@ -6,17 +6,12 @@ from urllib.parse import quote
 
 import uritemplate
 
-__all__ = ["expand", "is_template", "matches", "template_variables"]
+__all__ = ["expand", "matches", "template_variables"]
 
 _RESERVED = ":/?#[]@!$&'()*+,;="
 _VARIABLE = r"[A-Za-z0-9_%]+(?:\.[A-Za-z0-9_%]+)*(?::[1-9][0-9]{0,3}|\*)?"
 # `${…}` is a variable of the contract, not of the template.
 _EXPRESSION = re.compile(rf"(?<!\$)\{{(?P<operator>[+#./;?&]?){_VARIABLE}(?:,{_VARIABLE})*\}}")
-
-
-def is_template(uri: str) -> bool:
-    """Return whether a URI holds at least one template expression."""
-    return _EXPRESSION.search(uri) is not None
 
 
 def template_variables(template: str) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_plan
 from mcp_auth_contract.reports.model import Report, ServerSeen
 from mcp_auth_contract.server import Upstream
+from mcp_auth_contract.tokens import holds_published_key
 from mcp_auth_contract.wire import (
     AsgiApp,
     Conversation,
@@ -159,10 +160,7 @@ def _trusted(contract: Contract, credentials: Credentials) -> list[str]:
 
 
 def _refuse_published_keys(issuer: EmbeddedIssuer) -> None:
-    from mcp_auth_contract.datafiles import data_folder
-
-    keys = issuer.settings.keys
-    if isinstance(keys, Path) and keys.resolve() == data_folder("keys").resolve():
+    if isinstance(issuer.settings.keys, Path) and holds_published_key(issuer.settings.keys):
         raise UsageError('issuer.keys: the published keys are for loopback servers only; write keys = "fresh"')
 
 

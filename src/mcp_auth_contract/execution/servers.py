@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +15,11 @@ from mcp_auth_contract.errors import Unreachable, UsageError
 from mcp_auth_contract.server import (
     FrozenTime,
     LogFiles,
+    LogText,
     StartedProcess,
     lifespan,
     loaded,
     overheard,
-    tail,
     wait_for_port,
 )
 from mcp_auth_contract.wire import AsgiApp, HttpDoor, InsideTransport, Redactor
@@ -37,13 +37,13 @@ _OUTPUT = "the server's output"
 class Reached:
     """A server that is up: how time passes for it, and for one in this process how requests get there.
 
-    `written` gives the places where it writes, with the text of this run; None for a file that is not there. `hurry`
-    leaves it little time to end.
+    `written` gives the places where it writes, with the text of this run in pieces; None for a file that is not there.
+    `hurry` leaves it little time to end.
     """
 
     time: TimeControl
     transport: InsideTransport | None = None
-    written: Callable[[], Sequence[tuple[str, str | None]]] = lambda: ()
+    written: Callable[[], Sequence[tuple[str, Iterable[str] | None]]] = lambda: ()
     hurry: Callable[[], None] = lambda: None
 
 
@@ -72,7 +72,7 @@ async def inside(
             yield Reached(
                 RealTime(wait) if frozen is None else frozen,
                 transport,
-                lambda: [(_OUTPUT, running.output), *logs.written()],
+                lambda: [(_OUTPUT, [running.output]), *logs.written()],
             )
 
 
@@ -114,8 +114,9 @@ async def started(contract: Contract, redactor: Redactor, wait: float) -> AsyncI
             redact=redactor.redact,
             time_limit=_READY_LIMIT,
             log=output,
+            folder_of_log=Path(folder),
         ) as process:
-            written = lambda: [(_OUTPUT, tail(output)), *logs.written()]  # noqa: E731
+            written = lambda: [(_OUTPUT, LogText(output)), *logs.written()]  # noqa: E731
             yield Reached(RealTime(wait), written=written, hurry=process.hurry)
 
 

@@ -132,30 +132,17 @@ class _Inspector:
         endpoint = self.conversation.endpoint
         detected = await detect_revisions(self.conversation)
         demand_answers(endpoint, detected.answers)
-        metadata = await discover(self.conversation, detected.revisions)
+        seen = Inspection(self.settings, endpoint, detected.name, detected.version, detected.revisions)
+        seen = await discover(self.conversation, seen)
         lists: dict[str, Listing] = {}
-        # A refusal of tools/list by status stands for every call.
-        challenge, worked = "http" if metadata.refused else None, frozenset[str]()
         if detected.revisions:
             async with calling(self.conversation, detected.revisions[0]) as anonymous:
                 lists = await anonymous.lists()
-                if challenge is None:
+                if seen.challenge is None:  # a refusal of tools/list by status stands for every call
                     challenge, worked = await refusal_style(anonymous, lists["tools"].entries)
-        seen = Inspection(
-            self.settings,
-            endpoint,
-            detected.name,
-            detected.version,
-            detected.revisions,
-            metadata.resource,
-            metadata.issuers,
-            metadata.scopes,
-            metadata.scopes_from,
-            await open_methods(self.conversation, detected, lists),
-            joined(lists, {}, detected.answers[-1]),
-            challenge,
-            worked,
-        )
+                    seen = replace(seen, challenge=challenge, open_tools=worked)
+        public = await open_methods(self.conversation, detected, lists)
+        seen = replace(seen, public=public, lists=joined(lists, {}, detected.answers[-1]))
         if self.token is None:
             _demand_mcp(endpoint, detected)
             return seen

@@ -1,6 +1,6 @@
 """What the metadata of a server says (RFC 9728, RFC 8414), without a contract to compare it with."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from mcp_auth_contract.answers import JsonObject
 from mcp_auth_contract.checks.authorization_servers.probe import ask_authorization_servers
@@ -11,11 +11,11 @@ from mcp_auth_contract.checks.scopes.observation import challenge_scopes
 from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.execution.plan_run import EVERY_REVISION
 from mcp_auth_contract.init.draft import scopes_in
-from mcp_auth_contract.init.inspection import MOST_SCOPES
-from mcp_auth_contract.model import OperationKind, Revision
+from mcp_auth_contract.init.inspection import MOST_SCOPES, Inspection
+from mcp_auth_contract.model import OperationKind
 from mcp_auth_contract.wire import Conversation
 
-__all__ = ["Metadata", "discover"]
+__all__ = ["discover"]
 
 _MOST_ISSUERS = 5
 _LONGEST_RESOURCE = 500
@@ -23,24 +23,13 @@ _ABOUT_SIGN_IN = frozenset({"address", "email", "offline_access", "openid", "pho
 """Scopes of an authorization server's own (OpenID Connect Core, sections 5.4 and 11), which guard no tool."""
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """What discovery shows: the resource's name for itself, its authorization servers, scopes and their source.
+async def discover(conversation: Conversation, seen: Inspection) -> Inspection:
+    """Add what the metadata says, and that a call without a token is refused by status if one was.
 
-    `refused` is whether a request without a token got 401.
+    Scopes come from the metadata of the resource, its challenge, or its authorization servers.
     """
-
-    resource: str | None
-    issuers: tuple[str, ...]
-    scopes: tuple[str, ...]
-    scopes_from: str
-    refused: bool
-
-
-async def discover(conversation: Conversation, revisions: tuple[Revision, ...]) -> Metadata:
-    """Read the metadata of an endpoint; scopes come from it, its challenge, or its authorization servers."""
     listing = Operation(OperationKind.TOOL, "tools/list")
-    context = Context(conversation, conversation.endpoint, revisions or EVERY_REVISION, control=listing)
+    context = Context(conversation, conversation.endpoint, seen.revisions or EVERY_REVISION, control=listing)
     observed = await ask_resource_metadata(Question(probe="resource_metadata"), context)
     value: JsonObject = observed.best.value or {} if observed.best is not None else {}
     resource, named = value.get("resource"), value.get("authorization_servers")
@@ -50,12 +39,13 @@ async def discover(conversation: Conversation, revisions: tuple[Revision, ...]) 
         scopes, scopes_from = tuple(sorted(challenge_scopes(observed.challenge) or ())), "its challenge names"
     if not scopes and issuers:
         scopes, scopes_from = await _offered(context), "its authorization server offers"
-    return Metadata(
-        resource if isinstance(resource, str) and _is_audience(resource) else None,
-        tuple(issuers[:_MOST_ISSUERS]),
-        scopes[:MOST_SCOPES],
-        scopes_from if scopes else "",
-        observed.challenge is not None,
+    return replace(
+        seen,
+        resource=resource if isinstance(resource, str) and _is_audience(resource) else None,
+        issuers=tuple(issuers[:_MOST_ISSUERS]),
+        scopes=scopes[:MOST_SCOPES],
+        scopes_from=scopes_from if scopes else "",
+        challenge=None if observed.challenge is None else "http",
     )
 
 

@@ -3,6 +3,7 @@
 https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 """
 
+import re
 import secrets
 
 from mcp_auth_contract.reports.groups import Group, Part
@@ -10,12 +11,14 @@ from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.plain import printable
 from mcp_auth_contract.reports.view import view_of
 
-__all__ = ["quarantined", "render_annotations"]
+__all__ = ["disarmed", "quarantined", "render_annotations"]
 
 _SHOWN = 10
 """GitHub shows so many errors and as many warnings of a step."""
 
 _MESSAGE = 4000
+# The runner trims a line before it looks.
+_COMMAND = re.compile(r"\A\s*+::")
 
 
 def render_annotations(report: Report, file: str | None = None) -> str:
@@ -38,6 +41,12 @@ def quarantined(text: str) -> str:
     word = secrets.token_hex(16)
     end = "" if text.endswith("\n") else "\n"
     return f"::stop-commands::{word}\n{text}{end}::{word}::\n"
+
+
+def disarmed(text: str) -> str:
+    """Return text in which GitHub finds no command: none at the beginning of a line, and none of the older ones."""
+    lines = text.splitlines(keepends=True)
+    return "".join(_COMMAND.sub(": :", line) for line in lines).replace("##[", "# #[")
 
 
 def _told(file: str | None, kind: str, group: Group) -> str:

@@ -25,7 +25,7 @@ def render_checks(checks: Sequence[Check]) -> str:
         "",
         "Generated from `scenarios/catalogue` by `python -m tests.docs.generate`; do not edit.",
         "",
-        f"{len(checks)} checks. `mcp-auth-contract explain CHECK` shows an example exchange for each.",
+        f"{len(checks)} checks. `mcp-auth-contract explain CHECK` shows a failure of each.",
     ]
     for family in FAMILIES:
         members = [check for check in checks if check.family == family]

@@ -2,7 +2,7 @@
 
 from mcp_auth_contract.server.application import LoadedApp, lifespan, loaded, overheard
 from mcp_auth_contract.server.frozen import FrozenTime
-from mcp_auth_contract.server.logs import LogFiles, tail
+from mcp_auth_contract.server.logs import LogFiles, LogText
 from mcp_auth_contract.server.process import StartedProcess, free_port, wait_for_port
 from mcp_auth_contract.server.upstream import Upstream
 
@@ -10,12 +10,12 @@ __all__ = [
     "FrozenTime",
     "LoadedApp",
     "LogFiles",
+    "LogText",
     "StartedProcess",
     "Upstream",
     "free_port",
     "lifespan",
     "loaded",
     "overheard",
-    "tail",
     "wait_for_port",
 ]

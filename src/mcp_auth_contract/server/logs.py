@@ -1,13 +1,45 @@
 """The log files of a server, read from where they were when the run began."""
 
-from collections.abc import Sequence
+import codecs
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-__all__ = ["LogFiles", "tail"]
+__all__ = ["LogFiles", "LogText"]
 
-_MOST_OCTETS = 2 * 1024 * 1024
+_PIECE = 1024 * 1024
+_OVERLAP = 256 * 1024
+"""No token of the kit is longer, so that none is cut in two in every piece that it stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogText:
+    """What stands behind the first `begun` octets of a file, in overlapping pieces, however long it is."""
+
+    path: Path
+    begun: int = 0
+
+    def __iter__(self) -> Iterator[str]:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        with self.path.open("rb") as file:
+            file.seek(self.begun)
+            held = ""
+            while octets := file.read(_PIECE):
+                held += decoder.decode(octets)
+                yield held
+                held = held[-_OVERLAP:]
+            if rest := decoder.decode(b"", final=True):
+                yield held + rest
+
+    @property
+    def readable(self) -> bool:
+        """Whether there is such a file, and it may be read."""
+        try:
+            self.path.open("rb").close()
+        except OSError:
+            return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,24 +53,13 @@ class LogFiles:
         """Note how long the files are now."""
         return cls(tuple((path, _size(path)) for path in paths))
 
-    def written(self) -> Sequence[tuple[str, str | None]]:
-        """Return name and new text of each file, the last two megabytes of it; None for a file that cannot be read.
+    def written(self) -> Sequence[tuple[str, Iterable[str] | None]]:
+        """Return name and new text of each file, in pieces; None for a file that cannot be read.
 
         A file that has become shorter was begun anew, and is read from its start.
         """
-        return [(path.name, tail(path, begun)) for path, begun in self.files]
-
-
-def tail(path: Path, begun: int = 0) -> str | None:
-    """Return what stands behind the first `begun` octets of a file, at most two megabytes of it; None without one."""
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, 2)
-            start = begun if begun <= size else 0
-            file.seek(max(start, size - _MOST_OCTETS))
-            return file.read().decode("utf-8", "replace")
-    except OSError:
-        return None
+        texts = [(path.name, LogText(path, begun if begun <= _size(path) else 0)) for path, begun in self.files]
+        return [(name, text if text.readable else None) for name, text in texts]
 
 
 def _size(path: Path) -> int:

@@ -5,6 +5,7 @@ import atexit
 import contextlib
 import functools
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -15,6 +16,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from mcp_auth_contract.errors import Unreachable, UsageError
+from mcp_auth_contract.server.remains import Watcher, end_marked
 
 __all__ = ["StartedProcess", "free_port", "wait_for_port"]
 
@@ -23,6 +25,8 @@ _POLL = 0.05
 _DRAIN = 1.0
 _CHUNK = 4096
 _SHOWN_LINE = 300
+_MOST_LOGGED = 64 * 1024 * 1024
+_NOT_KEPT = b"\n[mcp-auth-contract: what the server wrote after its first 64 MiB was not kept]\n"
 
 
 def free_port(host: str = "127.0.0.1") -> int:
@@ -55,8 +59,10 @@ class StartedProcess:
     """A command of the contract, run in its own process group. An async context manager.
 
     `ready` gets `time_limit` (seconds) and says whether the server came up within it. `redact` cleans the output
-    before it is shown. `log` takes all that the process writes, as it is, to be searched for leaked secrets. The
-    process and its children are stopped on every way out: SIGTERM, and SIGKILL `grace` seconds later.
+    before it is shown. `log` takes the first 64 MiB of what it writes, as it is, to be searched for leaked secrets;
+    a line at its end says where there was more. The
+    process and its children, those in sessions of their own too, are stopped on every way out: SIGTERM, and SIGKILL
+    `grace` seconds later. Where the kit itself is killed, a watcher stops them, and removes `folder_of_log`.
     """
 
     def __init__(
@@ -69,15 +75,19 @@ class StartedProcess:
         redact: Callable[[str], str] = lambda text: text,
         time_limit: float = 30.0,
         log: Path | None = None,
+        folder_of_log: Path | None = None,
         grace: float = 5.0,
     ) -> None:
         self._command = list(command)
         self._folder = folder
-        self._env = {**os.environ, "PYTHONUNBUFFERED": "1", **env}
+        self._mark = f"MCP_AUTH_CONTRACT_{secrets.token_hex(8)}"
+        self._env = {**os.environ, "PYTHONUNBUFFERED": "1", **env, self._mark: "1"}
         self._ready = ready
         self._redact = redact
         self._time_limit = time_limit
         self._log = log
+        self._folder_of_log = folder_of_log
+        self._watcher: Watcher | None = None
         self._grace = grace
         self._output = bytearray()
         self._process: asyncio.subprocess.Process | None = None
@@ -99,6 +109,8 @@ class StartedProcess:
                 self._log.write_bytes(b"")
         except OSError as error:
             raise UsageError(f"cannot write the server's output to {self._log}: {error.strerror}") from None
+        if sys.platform != "win32":
+            self._watcher = Watcher(self._mark, self._folder_of_log)
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *self._command,
@@ -109,8 +121,13 @@ class StartedProcess:
                 stderr=asyncio.subprocess.STDOUT,
                 start_new_session=True,
             )
-        except OSError as error:
-            raise UsageError(f"target.start: cannot run {self._command[0]}: {error.strerror}") from None
+        except BaseException as error:
+            self._dismiss()
+            if isinstance(error, OSError):
+                raise UsageError(f"target.start: cannot run {self._command[0]}: {error.strerror}") from None
+            raise
+        if self._watcher is not None:
+            self._watcher.tell(self._process.pid)
         # For an interpreter that ends without leaving the context, as after a second Ctrl-C.
         self._last_resort = functools.partial(_signal_group, self._process, kill=True)
         atexit.register(self._last_resort)
@@ -170,13 +187,20 @@ class StartedProcess:
         finally:
             # The group may outlive its leader; nothing that the kit started is left running.
             _signal_group(process, kill=True)
+            end_marked(self._mark)
+            self._dismiss()
             atexit.unregister(self._last_resort)
             await self._release(process)
+
+    def _dismiss(self) -> None:
+        if self._watcher is not None:
+            self._watcher.dismiss()
+            self._watcher = None
 
     async def _release(self, process: asyncio.subprocess.Process) -> None:
         await process.wait()
         if self._reader is not None:
-            # A grandchild in a session of its own may hold the pipe open for ever.
+            # A process that hid from the search may hold the pipe open for ever.
             await asyncio.wait({self._reader}, timeout=_DRAIN)
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
@@ -203,5 +227,15 @@ def _sink(path: Path | None) -> Iterator[Callable[[bytes], object]]:
     if path is None:
         yield len
         return
+    left = _MOST_LOGGED
     with path.open("wb", buffering=0) as file:
-        yield file.write
+
+        def keep(chunk: bytes) -> None:
+            nonlocal left
+            if left > 0:
+                file.write(chunk[:left])
+                left -= len(chunk)
+                if left <= 0:
+                    file.write(_NOT_KEPT)
+
+        yield keep

@@ -270,6 +270,16 @@ def load_folder(path: Path) -> dict[tuple[Role, Algorithm], SigningKey]:
 
 
 @cache
+def _published() -> frozenset[str]:
+    return frozenset(key.thumbprint for key in load_folder(data_folder("keys")).values())
+
+
+def holds_published_key(folder: Path) -> bool:
+    """Whether a folder holds a key whose private half this project publishes, in whatever file, under whatever name."""
+    return any(key.thumbprint in _published() for key in load_folder(folder).values())
+
+
+@cache
 def published_key(role: Role, alg: Algorithm) -> SigningKey:
     """Return the published, non-production test key of a role; for loopback targets only."""
     return load_key(data_folder("keys") / f"{role}-{alg.lower()}.json")

@@ -10,7 +10,8 @@ import httpx
 from mcp_auth_contract.answers import Answer, JsonObject, TransportFailure
 from mcp_auth_contract.wire.body import Body
 from mcp_auth_contract.wire.connections import Progress
-from mcp_auth_contract.wire.messages import messages_in, reply_among
+from mcp_auth_contract.wire.evidence import HeaderLines, cut_headers
+from mcp_auth_contract.wire.messages import LARGE, messages_in, reply_among
 from mcp_auth_contract.wire.origin import KitFault, Origin
 from mcp_auth_contract.wire.redaction import Redactor
 from mcp_auth_contract.wire.request import Request, header_text
@@ -22,6 +23,8 @@ _GRACE = 0.1
 _LONGEST_UNKNOWN = 4096
 _SILENT = frozenset({TransportFailure.CONNECT, TransportFailure.TIMEOUT, TransportFailure.RESET})
 _LARGE = 32 * 1024
+_HEADERS = 16 * 1024
+"""Of header fields, in characters; servers and proxies refuse more than 8 KiB."""
 _TOKEN_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/=%"  # noqa: S105
 
 
@@ -115,6 +118,7 @@ class Attempt:
         text = redactor.redact(raw_text)
         raw_messages = _messages(body, raw_text)
         messages = raw_messages if text == raw_text else _messages(body, text, redactor)
+        shown_headers = tuple((name, redactor.redact_header(name, value)) for name, value in self.headers)
         notes = [] if body is None else body.notes
         answer = Answer(
             exchange=exchange,
@@ -123,23 +127,22 @@ class Attempt:
             status=self.status,
             trouble=self.trouble,
             detail=redactor.redact("; ".join(dict.fromkeys(note for note in (self.detail, *notes) if note))),
-            headers=tuple((name, redactor.redact_header(name, value)) for name, value in self.headers),
+            headers=cut_headers(shown_headers, _HEADERS),
             text=text,
             truncated=body is not None and body.truncated,
             messages=messages,
             reply=reply_among(messages, awaited),
             stream=body is not None and body.stream,
         )
-        leaked = self._leaked(answer, raw_text, redactor)
+        leaked = self._leaked(shown_headers, answer, raw_text, redactor)
         return Received(answer, self.headers, reply_among(raw_messages, awaited), leaked)
 
-    def _leaked(self, answer: Answer, raw_text: str, redactor: Redactor) -> tuple[str, ...]:
+    def _leaked(self, shown_headers: HeaderLines, answer: Answer, raw_text: str, redactor: Redactor) -> tuple[str, ...]:
         """Return the labels of the secrets in what the server sent; those of the message are left out.
 
         What a message carries is its sender's to give away: a tool may repeat its arguments.
         """
-        pairs = zip(self.headers, answer.headers, strict=True)
-        changed = [raw for (_, raw), (_, shown) in pairs if raw != shown]
+        changed = [raw for (_, raw), shown in zip(self.headers, shown_headers, strict=True) if raw != shown[1]]
         if answer.text != raw_text:
             changed.append(raw_text)
         found = frozenset[str]().union(*map(redactor.labels_in, changed))
@@ -171,6 +174,8 @@ def _messages(body: Body | None, text: str, redactor: Redactor | None = None) ->
         return ()
     if not body.stream:
         return messages_in(text)
+    if len(text) > LARGE:
+        return messages_in(text, stream=True)
     events = body.events if redactor is None else [redactor.redact(event) for event in body.events]
     return tuple(message for event in events for message in messages_in(event))
 

@@ -3,16 +3,50 @@
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp_auth_contract.answers import TransportFailure
 
-__all__ = ["Evidence", "Exchange", "HeaderLines"]
+__all__ = ["Evidence", "Exchange", "HeaderLines", "Room", "cut_headers"]
 
 HeaderLines = tuple[tuple[str, str], ...]
 
 _BODY_CAP = 16 * 1024
+_ROOM = 8 * 1024 * 1024
+_SHORT_BODY = 1024
+_HEADER_CAP = 8 * 1024
+_SHORT_HEADERS = 2 * 1024
+_CUT = "… (cut)"
+
+
+class Room:
+    """How much more of what is long is kept, in characters; what is short always is."""
+
+    def __init__(self, characters: int) -> None:
+        self._left = characters
+
+    def cap(self, size: int, most: int, least: int) -> int:
+        """Return how much of something so long is kept: up to `most`, or `least` once there is no room left."""
+        wanted = min(size, most)
+        if wanted > least:
+            self._left -= wanted - least
+            if self._left < 0:
+                return least
+        return wanted
+
+
+def cut_headers(lines: HeaderLines, most: int = _HEADER_CAP) -> HeaderLines:
+    """Return header lines of at most so many characters; what is cut says so."""
+    kept: list[tuple[str, str]] = []
+    for name, value in lines:
+        most -= len(name)
+        if most <= 0:
+            kept.append((_CUT, f"{len(lines) - len(kept)} more lines"))
+            break
+        kept.append((name, value if len(value) <= most else value[:most] + _CUT))
+        most -= len(value)
+    return tuple(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +106,8 @@ class Exchange:
 class Evidence:
     """An append-only record of exchanges, numbered "x1", "x2", … in the order in which they were started.
 
-    It stores what it is given: only `HttpDoor` records, and it redacts first.
+    It stores what it is given: only `HttpDoor` records, and it redacts first. Of bodies and header lines together it
+    keeps 8 MiB beyond the first kilobytes of each, whatever a server sends.
     """
 
     def __init__(self, *, body_cap: int = _BODY_CAP, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -81,6 +116,7 @@ class Evidence:
         self._began = monotonic()
         self._numbers = itertools.count(1)
         self._exchanges: dict[str, Exchange] = {}
+        self._room = Room(_ROOM)
 
     def next_id(self) -> str:
         """Reserve the id of an exchange that is about to start."""
@@ -94,7 +130,21 @@ class Evidence:
         """Add a finished exchange. An id is recorded once."""
         if exchange.id in self._exchanges:
             raise ValueError(f"exchange {exchange.id} is already recorded")
-        self._exchanges[exchange.id] = exchange
+        self._exchanges[exchange.id] = self._capped(exchange)
+
+    def _capped(self, exchange: Exchange) -> Exchange:
+        lines = exchange.response_headers
+        kept = self._room.cap(sum(len(name) + len(value) for name, value in lines), _HEADER_CAP, _SHORT_HEADERS)
+        sent = self._room.cap(len(exchange.request_body), self.body_cap, _SHORT_BODY)
+        received = self._room.cap(len(exchange.response_body), self.body_cap, _SHORT_BODY)
+        return replace(
+            exchange,
+            response_headers=cut_headers(lines, kept),
+            request_body=exchange.request_body[:sent],
+            request_truncated=exchange.request_truncated or sent < len(exchange.request_body),
+            response_body=exchange.response_body[:received],
+            response_truncated=exchange.response_truncated or received < len(exchange.response_body),
+        )
 
     def get(self, exchange: str) -> Exchange | None:
         """Return the exchange with this id, or None."""

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
+from sys import getsizeof
 from types import TracebackType
 from typing import Any, Self
 
@@ -13,7 +15,7 @@ from mcp_auth_contract.answers import Answer, TransportFailure
 from mcp_auth_contract.clock import stopwatch
 from mcp_auth_contract.wire.connections import FAILURES, Connections, trouble_of
 from mcp_auth_contract.wire.conversation import Attempt, Received
-from mcp_auth_contract.wire.evidence import Evidence, Exchange
+from mcp_auth_contract.wire.evidence import Evidence, Exchange, Room
 from mcp_auth_contract.wire.origin import (
     KitFault,
     Origin,
@@ -30,6 +32,8 @@ from mcp_auth_contract.wire.request import HeaderPair, Request, encode_headers, 
 
 __all__ = ["HttpDoor"]
 
+_ROOM = 24 * 1024 * 1024
+_SHORT = 64 * 1024
 _CREDENTIALS = frozenset({b"authorization", b"proxy-authorization", b"cookie"})
 
 
@@ -73,6 +77,7 @@ class HttpDoor:
         self._resolve = resolve
         self.pace = Pace(max_rate, sleep)
         self._patience = Patience(sleep)
+        self._room = Room(_ROOM)
         self._reaches: frozenset[Reach] | None = None
         self._streams_end = True
         self.unanswered = 0
@@ -131,7 +136,7 @@ class HttpDoor:
             received = await self._try_twice(request, origin)
             wait = self._patience.after(received.answer, waits)
             if origin == self.target_origin and received.answer.status is not None:
-                self.pace.heard(limited=received.answer.status == 429, wait=wait or 0.0)
+                self.pace.heard(limited=wait is not None or received.answer.status == 429, wait=wait or 0.0)
             if wait is None:
                 return received
             waits.append(wait)
@@ -177,7 +182,19 @@ class HttpDoor:
         else:
             received = attempt.received(exchange, self.redactor)
         self._record(attempt, received.answer, started, stopwatch() - begun, received.leaked)
-        return received
+        return self._kept(received)
+
+    def _kept(self, received: Received) -> Received:
+        """Judges keep answers for the whole run, so there is an end to how many long ones stay whole."""
+        text = received.answer.text
+        size = getsizeof(text)
+        most = self._room.cap(size, size, _SHORT)
+        if most == size:
+            return received
+        said = "; ".join(filter(None, (received.answer.detail, "body cut short: this run has kept many long ones")))
+        short = text[: _SHORT * len(text) // size]
+        answer = replace(received.answer, text=short, truncated=True, detail=said, messages=(), reply=None)
+        return replace(received, answer=answer)
 
     async def _converse(self, attempt: Attempt) -> None:
         url, extensions = await self._route(attempt)
@@ -215,8 +232,9 @@ class HttpDoor:
         refused = refusal(addresses, reaches)
         if refused is not None:
             attempt.fail(TransportFailure.CONNECT, refused)
-        elif Reach.PUBLIC in reaches:
-            # A kept connection to the same address may have been checked for another name.
+        elif any(reach_of(address) is not Reach.LOOPBACK for address in addresses):
+            # The name could lead elsewhere when it is looked up again, and a kept connection to the same address may
+            # have been checked for another name.
             attempt.fresh = True
             extensions["sni_hostname"] = attempt.origin[1]
             url = url.copy_with(host=addresses[0])
@@ -250,7 +268,6 @@ class HttpDoor:
     def _record(
         self, attempt: Attempt, answer: Answer, started: float, duration: float, leaked: tuple[str, ...] = ()
     ) -> None:
-        cap = self.evidence.body_cap
         sent = self.redactor.redact(attempt.request.body.decode("utf-8", "replace"))
         self.evidence.record(
             Exchange(
@@ -258,12 +275,12 @@ class HttpDoor:
                 method=answer.method,
                 url=answer.url,
                 request_headers=tuple(self._shown(name, value) for name, value in attempt.sent),
-                request_body=sent[:cap],
-                request_truncated=len(sent) > cap,
+                request_body=sent,
+                request_truncated=False,
                 status=answer.status,
                 response_headers=answer.headers,
-                response_body=answer.text[:cap],
-                response_truncated=answer.truncated or len(answer.text) > cap,
+                response_body=answer.text,
+                response_truncated=answer.truncated,
                 started=started,
                 duration=duration,
                 trouble=answer.trouble,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import httpx
@@ -10,14 +11,56 @@ from httpx_sse import EventSource
 from mcp_auth_contract.answers import JsonObject
 from mcp_auth_contract.oauth.document import read_json_object
 
-__all__ = ["events_in", "has_blank_line", "is_response_to", "messages_in", "reply_among", "split_events"]
+__all__ = ["LARGE", "events_in", "has_blank_line", "is_response_to", "messages_in", "reply_among", "split_events"]
 
 # Atomic, so that the CR LF of one line's end is never taken for two ends.
 _BLANK_LINE = re.compile(r"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 
 
-def messages_in(text: str) -> tuple[JsonObject, ...]:
-    """Return the JSON-RPC messages of a JSON text, one or a batch, in order; none if it is anything else."""
+LARGE = 64 * 1024
+"""Characters from which on a text is large."""
+_KEPT = 2
+
+
+def messages_in(text: str, *, stream: bool = False) -> tuple[JsonObject, ...]:
+    """Return the JSON-RPC messages of a JSON text, one or a batch, in order; none if it is anything else.
+
+    Of a `stream` they are those of its complete events. Those of a large text are parsed anew when they are read: small
+    items take fifteen times the memory of their text.
+    """
+    if len(text) <= LARGE:
+        return _streamed(text) if stream else _parsed(text)
+    return tuple(_Large(text, stream, at) for at in range(len(_parsed_lately(text, stream))))
+
+
+class _Large(Mapping[str, Any]):
+    """A message of a large text."""
+
+    __slots__ = ("_at", "_stream", "_text")
+
+    def __init__(self, text: str, stream: bool, at: int) -> None:
+        self._text, self._stream, self._at = text, stream, at
+
+    def __getitem__(self, name: str) -> Any:
+        return _parsed_lately(self._text, self._stream)[self._at][name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_parsed_lately(self._text, self._stream)[self._at])
+
+    def __len__(self) -> int:
+        return len(_parsed_lately(self._text, self._stream)[self._at])
+
+
+@lru_cache(maxsize=_KEPT)
+def _parsed_lately(text: str, stream: bool) -> tuple[JsonObject, ...]:
+    return _streamed(text) if stream else _parsed(text)
+
+
+def _streamed(text: str) -> tuple[JsonObject, ...]:
+    return tuple(message for event in events_in(split_events(text)[0]) for message in _parsed(event))
+
+
+def _parsed(text: str) -> tuple[JsonObject, ...]:
     stripped = text.lstrip("\ufeff \t\r\n")
     if stripped.startswith("{"):
         value = read_json_object(stripped).value

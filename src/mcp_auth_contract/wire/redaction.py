@@ -204,16 +204,17 @@ class Redactor:
         return run[:start] + label
 
     def _run_mark(self, found: re.Match[str]) -> str:
-        # The letters of an escape before it belong to the text, lest a lone backslash stays behind.
+        # The letters of an escape before it stay, lest a lone backslash is left; what follows is hidden all the same.
         run = found.group()
-        escape = 0
-        if found.start() and found.string[found.start() - 1] == "\\":
-            escape = 5 if run[0] == "u" else 1
-        parts: list[str] = [run[:escape]]
-        run = run[escape:]
+        begun = found.start()
+        while begun and found.string[begun - 1] == "\\":
+            begun -= 1
+        escaped = (found.start() - begun) % 2 == 1 and run[0] in "bfnrtu/"
+        kept = 0 if not escaped else 5 if run[0] == "u" else 1
+        parts: list[str] = []
         done = 0
         for start, end, label in self._spans(run):
-            parts += [run[done:start], label]
+            parts += [run[done : max(start, kept)], label]
             done = end
         return "".join(parts) + run[done:]
 

@@ -10,7 +10,7 @@ from jwt import PyJWK
 
 from mcp_auth_contract_lab.fault import Change, Faults
 from mcp_auth_contract_lab.jose import CompactJws
-from mcp_auth_contract_lab.jwks import KEY_TYPES
+from mcp_auth_contract_lab.keyring import KEY_TYPES
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.steps import (
     When,

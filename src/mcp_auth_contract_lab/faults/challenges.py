@@ -9,9 +9,8 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.app import Lab
-from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.challenges import Denial, bearer_challenge, respond, token_invalid
-from mcp_auth_contract_lab.fault import Change, Faults, changing
+from mcp_auth_contract_lab.fault import Change, Faults, adapting, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.protocol import META_VERSION, meta_of
 from mcp_auth_contract_lab.scopes import required_scopes
@@ -23,14 +22,9 @@ FAULTS = Faults()
 
 def _written(status: int, write: Callable[[Denial], Response]) -> Change:
     """Write refusals of one status in another way."""
-
-    def change(behaviour: Behaviour) -> Behaviour:
-        sound = behaviour.challenges.write
-        return changing("challenges", write=lambda denial: (write if denial.status == status else sound)(denial))(
-            behaviour
-        )
-
-    return change
+    return adapting(
+        "challenges", "write", lambda sound: lambda denial: (write if denial.status == status else sound)(denial)
+    )
 
 
 def _worded(edit: Callable[[str], str]) -> Change:
@@ -51,10 +45,6 @@ def _with(name: str, value: str | None, status: int = 401, when: Callable[[Denia
 
 def _has_no_error(denial: Denial) -> bool:
     return denial.get("error") is None
-
-
-def _has_error(denial: Denial) -> bool:
-    return not _has_no_error(denial)
 
 
 @FAULTS.by(lambda write: _written(401, write))
@@ -86,7 +76,7 @@ FAULTS.rows(
     ("challenge-without-pointer", "The challenge of a missing token does not lead to the metadata.",
      _with("resource_metadata", None, when=_has_no_error)),
     ("challenge-without-pointer-on-bad-token", "The challenge of a rejected token does not lead to the metadata.",
-     _with("resource_metadata", None, when=_has_error)),
+     _with("resource_metadata", None, when=lambda denial: not _has_no_error(denial))),
     ("challenge-without-scope", "The challenge of a missing token names no scope.",
      _with("scope", None, when=_has_no_error)),
     ("challenge-scope-with-commas", "The scopes of the challenge are separated by commas.",

@@ -12,13 +12,12 @@ from starlette.responses import JSONResponse, Response
 
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract_lab.app import Lab
-from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.documents import ELSEWHERE, WELL_KNOWN, pointer_elsewhere, serve_json
-from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing
+from mcp_auth_contract_lab.documents import ELSEWHERE, pointer_elsewhere, serve_json
+from mcp_auth_contract_lab.fault import Change, Faults, adapting, all_of, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.profiles import PROFILES, speaking
-from mcp_auth_contract_lab.settings import LabSettings
+from mcp_auth_contract_lab.settings import WELL_KNOWN, LabSettings
 from mcp_auth_contract_lab.steps import intercepting
 
 FAULTS = Faults()
@@ -33,12 +32,7 @@ _OLD_SERVER = ["https://old.example.com"]
 
 def metadata_edited(edit: Edit, member: str = "resource_metadata") -> Change:
     """Change a document, wherever it is served."""
-
-    def change(behaviour: Behaviour) -> Behaviour:
-        sound = getattr(behaviour.documents, member)
-        return changing("documents", **{member: lambda settings: edit(settings, sound(settings))})(behaviour)
-
-    return change
+    return adapting("documents", member, lambda sound: lambda settings: edit(settings, sound(settings)))
 
 
 def leaked_key() -> dict[str, Any]:
@@ -195,16 +189,15 @@ FAULTS.rows(
 )  # fmt: skip
 
 
-@FAULTS.change
-def resource_private_keys(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(
+    lambda intercept: all_of(
+        metadata_edited(lambda settings, document: {**document, "jwks_uri": settings.base + _KEYS}),
+        intercepting(intercept=intercept),
+    )
+)
+async def resource_private_keys(_lab: Lab, incoming: Incoming) -> Response | None:
     """The key set of the resource holds a private key."""
-    key, sound = leaked_key(), behaviour.endpoint.intercept
-
-    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
-        return JSONResponse({"keys": [key]}) if incoming.path == _KEYS else await sound(lab, incoming)
-
-    naming = metadata_edited(lambda settings, document: {**document, "jwks_uri": settings.base + _KEYS})
-    return all_of(naming, intercepting(intercept=intercept))(behaviour)
+    return JSONResponse({"keys": [leaked_key()]}) if incoming.path == _KEYS else None
 
 
 @FAULTS.by(metadata_edited)

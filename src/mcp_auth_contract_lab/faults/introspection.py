@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from functools import partial
+from http import HTTPStatus
 
 from starlette.responses import Response
 
@@ -22,11 +23,8 @@ from mcp_auth_contract_lab.verification import Claims, Trust
 
 FAULTS = Faults(within=Profile.OPAQUE)
 
-_PREFIX = 16
 _PATIENCE_S = 1.0
 _GRUDGE_S = 400
-_STRIKES = 2
-_UNAVAILABLE = 503
 
 _introspecting = partial(changing, "introspection")
 
@@ -87,10 +85,10 @@ def introspection_outage_remembered(behaviour: Behaviour) -> Behaviour:
     failed: list[float] = []
 
     def asked(settings: LabSettings, form: bytes, headers: Mapping[str, str]) -> Reply:
-        if len(failed) >= _STRIKES and settings.clock() - failed[-1] < _GRUDGE_S:
+        if len(failed) > 1 and settings.clock() - failed[-1] < _GRUDGE_S:
             raise IntrospectionUnavailable(IntrospectionFailure.UNREACHABLE)
         reply = behaviour.introspection.ask(settings, form, headers)
-        if reply.status == _UNAVAILABLE:
+        if reply.status == HTTPStatus.SERVICE_UNAVAILABLE:
             failed.append(settings.clock())
         else:
             failed.clear()
@@ -118,7 +116,7 @@ FAULTS.rows(
     ("introspection-cached-for-ever", "A token once accepted is accepted for ever, revoked and expired or not.",
      _introspecting(kept_until=lambda _claims, _trust: math.inf)),
     ("introspection-cached-by-prefix", "Cached verdicts are found by the first characters of a token.",
-     _introspecting(cache_key=lambda token: token[:_PREFIX])),
+     _introspecting(cache_key=lambda token: token[:16])),
     ("introspection-form-injection",
      "The token is pasted into the form as it is, so that it can bring parameters of its own.",
      all_of(_introspecting(form=lambda token: f"token={token}&token_type_hint=access_token".encode()),

@@ -39,10 +39,6 @@ def _same_tenant(principal: Principal, invoice: Invoice) -> bool:
     return _any_customer(principal, invoice) and principal.tenant == invoice.tenant
 
 
-def _same_subject(principal: Principal, invoice: Invoice) -> bool:
-    return principal.subject == invoice.owner
-
-
 def _kept_under(key: Callable[[Principal], object]) -> Change:
     """Keep what was read by its id, under a key that says too little of who asked."""
 
@@ -76,7 +72,7 @@ FAULTS.rows(
     ("isolation-list-by-tenant", "Lists, searches and exports are filtered by the tenant alone.",
      _seen_by(_same_tenant, *_LISTS)),
     ("isolation-tenant-ignored", "A user of the same name in another tenant may read a record.",
-     _seen_by(_same_subject, *_READS, *_LISTS)),
+     _seen_by(lambda principal, invoice: principal.subject == invoice.owner, *_READS, *_LISTS)),
     ("isolation-readers-shut-out", "Only the owner may read what is shared.",
      _isolation(visible=lambda principal, invoice, _way: is_owner(principal, invoice))),
     ("isolation-write-unchecked", "Whoever may write may write everything.", _seen_by(_any_customer, Way.UPDATE)),

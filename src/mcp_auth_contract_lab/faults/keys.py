@@ -9,10 +9,9 @@ from jwt.exceptions import PyJWTError
 from starlette.responses import Response
 
 from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing
+from mcp_auth_contract_lab.fault import Faults, all_of, changing
 from mcp_auth_contract_lab.jose import CompactJws
-from mcp_auth_contract_lab.jwks import JWK, KEY_TYPES, fetch_jwks, objects_only, usable
-from mcp_auth_contract_lab.keyring import Fetch
+from mcp_auth_contract_lab.keyring import JWK, KEY_TYPES, Fetch, fetch_jwks, objects_only, usable
 from mcp_auth_contract_lab.refusal import KeysUnavailable
 from mcp_auth_contract_lab.settings import LabSettings
 from mcp_auth_contract_lab.steps import allowing, always, unless, verifying
@@ -102,11 +101,7 @@ class _Unavailable(tuple[PyJWK, ...]):
     __slots__ = ()
 
 
-def _unverified_without(keys: Any) -> Change:
-    return verifying(keys=keys, signature=unless(lambda _token, found: isinstance(found, _Unavailable)))
-
-
-@FAULTS.by(_unverified_without)
+@FAULTS.by(lambda keys: verifying(keys=keys, signature=unless(lambda _, found: isinstance(found, _Unavailable))))
 async def open_on_jwks_error(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
     """While the keys cannot be had, signatures are not verified."""
     try:

@@ -33,10 +33,6 @@ _UNDECLARED = Tool("debug_dump", "Show everything", frozenset(), lambda *_: {}, 
 _GONE, _NOWHERE = "export_invoices", "invoices:nobody"
 
 
-def _template_only(operation: Operation) -> bool:
-    return operation.kind is OperationKind.RESOURCE and operation.by == "resources/read" and operation.name != _LISTED
-
-
 FAULTS.rows(
     ("scope-only-in-list", "A tool is hidden from weak tokens, and runs for whoever knows its name.",
      all_of(changing("listing", shown=shown_if_allowed),
@@ -55,7 +51,9 @@ FAULTS.rows(
      free(lambda operation: operation.by == "completion/complete")),
     ("scope-ignored-for-subscriptions", "Subscriptions ask for no scope.",
      free(lambda operation: operation.by == "subscriptions/listen")),
-    ("scope-ignored-for-templates", "A resource that a template makes asks for no scope.", free(_template_only)),
+    ("scope-ignored-for-templates", "A resource that a template makes asks for no scope.",
+     free(lambda one: (
+         one.kind is OperationKind.RESOURCE and one.by == "resources/read" and one.name != _LISTED))),
     ("scope-method-case-ignored", "A method runs in any case, and is checked in one.",
      changing("protocol", spelt=str.lower)),
     ("scope-hierarchy-ignored", "The scope of administrators implies nothing.", scoping(implied=frozenset)),

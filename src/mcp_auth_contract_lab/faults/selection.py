@@ -17,16 +17,8 @@ from jwt.algorithms import RSAAlgorithm
 from mcp_auth_contract_lab.fault import Faults, all_of
 from mcp_auth_contract_lab.fetching import Unreachable, exchange
 from mcp_auth_contract_lab.jose import CompactJws, object_of
-from mcp_auth_contract_lab.jwks import KeySet, objects_only, usable
-from mcp_auth_contract_lab.steps import (
-    accepting,
-    breaking,
-    breaking_over,
-    broken,
-    hmac_keyed,
-    members_of,
-    verifying,
-)
+from mcp_auth_contract_lab.keyring import KeySet, objects_only, usable
+from mcp_auth_contract_lab.steps import accepting, breaking, breaking_over, broken, hmac_keyed, members_of, verifying
 from mcp_auth_contract_lab.verification import Trust, published_keys
 
 FAULTS = Faults()

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from starlette.responses import Response
 
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract_lab.authorization_server import JWKS_PATH, metadata_paths
+from mcp_auth_contract_lab.authorization_server import JWKS_PATH, METADATA_PATHS
 from mcp_auth_contract_lab.documents import serve_json
 from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing
 from mcp_auth_contract_lab.faults.documents import (
@@ -109,8 +109,8 @@ FAULTS.rows(
     ("as-lists-others-only", "The authorization server lists its resources, without this one.",
      _with(protected_resources=["https://other.example.com/mcp"])),
     ("as-openid-only", "An authorization server of 2025-06-18 has OpenID Connect discovery only.",
-     all_of(_publishing(authorization_server_paths=lambda: frozenset(
-         path for path in metadata_paths() if not path.startswith(_OAUTH))), speaking(Revision.R2025_06_18))),
+     all_of(_publishing(authorization_server_paths=frozenset(
+         path for path in METADATA_PATHS if not path.startswith(_OAUTH))), speaking(Revision.R2025_06_18))),
     ("as-metadata-as-html", "The authorization server's metadata is labelled as HTML.",
      _metadata_served(lambda document, _incoming: Response(json.dumps(document), media_type="text/html"))),
     ("as-refuses-versions", "The authorization server's metadata is refused to who sends MCP-Protocol-Version.",

@@ -11,7 +11,7 @@ from jwt.exceptions import PyJWTError
 from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.fault import Change, Faults, all_of
 from mcp_auth_contract_lab.jose import CompactJws, decode_segment, object_of, parse_compact
-from mcp_auth_contract_lab.jwks import KEY_TYPES, usable
+from mcp_auth_contract_lab.keyring import KEY_TYPES, usable
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.steps import accepting, allowing, always, hmac_keyed, members_of, unless, verifying
 from mcp_auth_contract_lab.verification import Trust, published_keys, signature_verified
@@ -30,10 +30,6 @@ def _parse_loosely(token: str) -> CompactJws:
     header, payload, signature = (*segments, "")[:3]
     signed = f"{header}.{payload}".encode("ascii")
     return CompactJws(object_of(decode_segment(header)), decode_segment(payload), signed, decode_segment(signature))
-
-
-def _parse_two_segments(token: str) -> CompactJws:
-    return _parse_loosely(token) if token.count(".") == 1 else parse_compact(token)
 
 
 def _parse_empty_signature(token: str) -> CompactJws:
@@ -58,7 +54,8 @@ FAULTS.rows(
     ("signature-removed-accepted", "A token whose signature is empty is believed.",
      verifying(parse=_parse_empty_signature, signature=unless(lambda token, _keys: not token.signature))),
     ("signature-segment-missing-accepted", "A token of two segments is believed.",
-     verifying(parse=_parse_two_segments, signature=unless(lambda token, _keys: not token.signature))),
+     verifying(parse=lambda token: (_parse_loosely if token.count(".") == 1 else parse_compact)(token),
+               signature=unless(lambda token, _keys: not token.signature))),
     ("signature-zeroed-accepted", "A signature of zero bytes is taken for a good one (CVE-2022-21449).",
      _unverified(lambda token, _keys: not any(token.signature))),
     ("unknown-kid-not-verified", "A token whose kid is not published is believed unverified.",

@@ -80,10 +80,6 @@ def _operator(value: Any) -> bool:
     return isinstance(value, dict) and any(name.startswith("$") for name in value)
 
 
-def _condition(value: Any) -> bool:
-    return isinstance(value, str) and ("'" in value or value in ("%", "*"))
-
-
 def _of_other_claim(known: frozenset[str], *names: str) -> _Guess:
     """Believe a claim that is no identifier before the one that is."""
 
@@ -143,7 +139,8 @@ FAULTS.rows(
     ("subject-unpacked", "A subject that is no string is searched for one that fits.", _subject(_unpacked(_USERS))),
     ("subject-operator-applied", "A subject is handed to a query as it is, operators and all.",
      _subject(_default_if(_operator))),
-    ("subject-injected", "A subject is pasted into the text of a query.", _subject(_default_if(_condition))),
+    ("subject-injected", "A subject is pasted into the text of a query.",
+     _subject(_default_if(lambda value: isinstance(value, str) and ("'" in value or value in ("%", "*"))))),
     ("subject-cut-at-nul", "A subject ends at its first NUL.", _subject(_text(lambda text: text.partition("\0")[0]))),
     ("subject-case-ignored", "Upper and lower case of a subject are the same.", _subject(_text(str.lower))),
     ("subject-trimmed", "White space around a subject is removed.", _subject(_text(str.strip))),

@@ -35,13 +35,13 @@ def _for(error: str | None) -> _When:
 _MISSING, _BAD, _WEAK = _for(None), _for("invalid_token"), _for("insufficient_scope")
 
 
-def _told(edit: Callable[[_Result], _Result], when: _When = always) -> Change:
+def _refused_with(edit: Callable[[_Result], _Result], when: _When = always) -> Change:
     """Change the result that refuses."""
 
-    def told(denial: Denial) -> _Result:
+    def as_result(denial: Denial) -> _Result:
         return edit(in_result(denial)) if when(denial) else in_result(denial)
 
-    return changing("challenges", told=told)
+    return changing("challenges", as_result=as_result)
 
 
 def _worded(pattern: str, by: str, when: _When = always) -> Change:
@@ -50,7 +50,7 @@ def _worded(pattern: str, by: str, when: _When = always) -> Change:
     def edit(result: _Result) -> _Result:
         return {**result, "_meta": {_MEMBER: [re.sub(pattern, by, text) for text in result["_meta"][_MEMBER]]}}
 
-    return _told(edit, when)
+    return _refused_with(edit, when)
 
 
 def _by_status(when: _When) -> Change:
@@ -138,14 +138,14 @@ FAULTS.rows(
     ("tool-challenge-401-on-bad-token", "A tool with a bad token is answered with 401.", _by_status(_BAD)),
     ("tool-challenge-403-on-missing-scope", "A tool that lacks a scope is answered with 403.", _by_status(_WEAK)),
     ("tool-challenge-left-out", "A tool that lacks a scope says isError, and no more.",
-     _told(lambda result: {**result, "_meta": {}}, _WEAK)),
+     _refused_with(lambda result: {**result, "_meta": {}}, _WEAK)),
     ("tool-challenge-without-text", "The result with the challenge has no content.",
-     _told(lambda result: {**result, "content": []})),
+     _refused_with(lambda result: {**result, "content": []})),
     ("tool-challenge-for-public-tool", "The tool that is open to everybody asks for a sign-in.",
      intercepting(open_to_all=discovery_is_open)),
     ("tool-challenge-commas-missing", "The parameters in the result are separated by spaces.", _worded('", ', '" ')),
     ("tool-challenge-as-object", "The challenge in the result is an object.",
-     _told(lambda result: {**result, "_meta": {_MEMBER: {"scheme": "Bearer"}}})),
+     _refused_with(lambda result: {**result, "_meta": {_MEMBER: {"scheme": "Bearer"}}})),
     ("tool-challenge-of-another-scheme", "The challenge in the result is of the scheme Token.",
      _worded("Bearer", "Token")),
     ("tool-challenge-without-error", "The challenge in the result has no error.",

@@ -19,6 +19,8 @@ DOCUMENT = {"a": ["x", {"b/c": 1, "~": 2, "": 3}], "text": "xyz", "none": None}
         ("/a/01", None),
         ("/a/-1", None),
         ("/a/-", None),
+        ("/text/0", None),
+        pytest.param("/a/" + "9" * 5000, None, id="endless"),
         ("/a/x", None),
         ("/nowhere/else", None),
         ("/none/below", None),

@@ -8,7 +8,7 @@ from tests.unit.contract.test_contract_problems import PROBLEMS
 from tests.unit.contract.test_contract_variables import PROBLEMS as PROBLEMS_OF_VARIABLES
 from tests.unit.contract.texts import read, resolved
 
-from mcp_auth_contract.contract import VARIABLES, contract_schema
+from mcp_auth_contract.contract import VARIABLES, contract_schema, models
 from mcp_auth_contract.contract.models import Contract
 
 TEXT = (Path(__file__).parents[3] / "docs" / "contract.md").read_text("utf-8")
@@ -40,3 +40,10 @@ def test_it_names_every_key_and_variable() -> None:
     assert {"url", "jwks_cache", "canary"} <= keys
     assert [key for key in sorted(keys) if f"`{key}`" not in TEXT and f"[{key}" not in TEXT] == []
     assert [name for name in VARIABLES if f"`${{{name}}}`" not in TEXT] == []
+
+
+def test_it_names_the_keys_whose_values_are_never_shown() -> None:
+    tables = [one for one in vars(models).values() if isinstance(one, type) and issubclass(one, models.Table)]
+    hidden = {name for table in tables for name, field in table.model_fields.items() if not field.repr}
+    (sentence,) = re.findall(r"The values of ([^.]*), and all values from the environment", " ".join(TEXT.split()))
+    assert set(re.findall(r"`(\w+)`", sentence)) == hidden

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from http.client import HTTPConnection
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import httpx
@@ -17,7 +19,8 @@ from tests.unit.lab.test_lab_faults_identity import SEEN as SEEN_NAMES
 from tests.unit.lab.test_lab_faults_kinds_and_times import SEEN as SEEN_KINDS
 
 from mcp_auth_contract.asgi import serve_in_thread
-from mcp_auth_contract_lab.faults import FAULTS, claims, endpoint, presentation, scopes, signatures, subjects, times
+from mcp_auth_contract_lab import faults
+from mcp_auth_contract_lab.faults import FAULTS, claims, endpoint, presentation, scopes, signatures, subjects
 
 CANARY = "alice-t1-INV-1-7f3a"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}
@@ -390,10 +393,12 @@ IN_TIME = {
 
 
 def test_every_fault_of_the_gate_and_of_validation_has_been_seen_to_show():
-    rooms = (claims, endpoint, presentation, scopes, signatures, subjects, times)
+    rooms = (claims, endpoint, presentation, scopes, signatures, subjects)
     assert {*SEEN, *SEEN_KINDS, *SEEN_NAMES, *IN_TIME} == {name for room in rooms for name in room.FAULTS}
 
 
 def test_faults_have_distinct_names_and_one_sentence_each():
     assert all(name == fault.name for name, fault in FAULTS.items())
+    rooms = [import_module(f"{faults.__name__}.{found.name}").FAULTS for found in iter_modules(faults.__path__)]
+    assert len(FAULTS) == sum(map(len, rooms))
     assert all(fault.summary.endswith(".") and len(fault.summary) < 100 for fault in FAULTS.values())

@@ -8,10 +8,10 @@ import pytest
 from tests.unit.lab.conftest import MODERN, Client, Keys, MakeLab
 
 from mcp_auth_contract.checks.handles.tampering import alterations
-from mcp_auth_contract_lab.exports import Exports
 from mcp_auth_contract_lab.faults import FAULTS
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.records import Exports
 from mcp_auth_contract_lab.states import States
 from mcp_auth_contract_lab.tasks import EXTENSION
 

@@ -10,8 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from mcp_auth_contract_lab.jwks import KeySet, fetch_jwks, objects_only, usable
-from mcp_auth_contract_lab.keyring import Keyring, KeySource
+from mcp_auth_contract_lab.keyring import Keyring, KeySet, KeySource, fetch_jwks, objects_only, usable
 from mcp_auth_contract_lab.refusal import KeysUnavailable
 from mcp_auth_contract_lab.settings import LabSettings
 

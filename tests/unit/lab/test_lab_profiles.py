@@ -212,3 +212,10 @@ def test_profiles_combine(make_lab, keys):
     assert answer.headers["content-type"].startswith("text/event-stream")
     refused = lab.post({})
     assert (refused.content, POINTER + '"' in refused.headers["www-authenticate"]) == (b"", True)
+
+
+def test_the_audited_profile_writes_nothing_where_it_runs(make_lab, keys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lab = make_lab(Profile.AUDITED)
+    assert lab.call("get_invoice", {"invoice_id": "INV-2"}, keys.token("admin")).status_code == 200
+    assert list(tmp_path.iterdir()) == []

@@ -32,6 +32,22 @@ def test_the_environment_configures_the_server():
     assert str(settings.ca_file) == "/tmp/ca.pem"
 
 
+def test_the_audit_log_lies_where_the_environment_says():
+    assert (
+        str(settings_from({"ISSUER": "http://127.0.0.1:9", "AUDIT": "/tmp/reads.jsonl"}, 8000).audit)
+        == "/tmp/reads.jsonl"
+    )
+
+
+def test_the_kit_loads_its_lab_for_the_command_alone():
+    loaded = (
+        "import sys, mcp_auth_contract.cli.serving, mcp_auth_contract.pytest_plugin\n"
+        "print([name for name in sys.modules if name.startswith('mcp_auth_contract_lab')])"
+    )
+    said = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"
+
+
 def test_the_issuer_alone_is_enough():
     settings = settings_from({"ISSUER": "http://127.0.0.1:9"}, 8000)
     assert (settings.jwks_uri, settings.resource) == ("http://127.0.0.1:9/jwks", "http://127.0.0.1:8000/mcp")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mcp_auth_contract.errors import Unreachable, UsageError
-from mcp_auth_contract.server import StartedProcess, free_port, wait_for_port
+from mcp_auth_contract.server import StartedProcess, free_port, process, wait_for_port
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX")
 
@@ -198,6 +198,8 @@ import asyncio, sys
 from pathlib import Path
 from mcp_auth_contract.server import StartedProcess
 
+from mcp_auth_contract.server import StartedProcess
+
 async def always(_):
     return True
 
@@ -236,6 +238,22 @@ def test_the_output_kept_is_the_last_and_the_log_is_whole(tmp_path: Path) -> Non
     assert "BEGIN" not in output
     assert log.read_text().startswith("BEGIN")
     assert len(log.read_text()) > 300_000
+
+
+def test_a_flood_of_output_is_cut_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_MOST_LOGGED", 100_000)
+    log = tmp_path / "server.log"
+    code = "import sys, time; sys.stdout.write('x' * 3_000_000 + 'END'); sys.stdout.flush(); time.sleep(60)"
+
+    async def run() -> None:
+        async with started(code, folder=tmp_path, log=log) as server:
+            await output_with(server, "END")
+
+    asyncio.run(run())
+    kept, note = log.read_text("utf-8").split("\n", 1)
+    assert kept == "x" * 100_000
+    assert "was not kept" in note
+    assert log.stat().st_size < 101_000
 
 
 def test_what_is_written_while_stopping_is_kept(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ ODD: list[dict[str, object]] = [
 
 @pytest.mark.parametrize("alg", Algorithm)
 @pytest.mark.parametrize("claims", [CLAIMS, *ODD])
-def test_every_twin_that_can_be_made_differs_from_the_genuine_token(
+def test_every_faulty_token_that_can_be_made_differs_from_the_genuine_token(
     alg: Algorithm, claims: Mapping[str, object]
 ) -> None:
     token = signed(alg, claims)
@@ -209,6 +209,6 @@ def test_a_token_that_need_not_make_sense_is_a_jwt() -> None:
     assert parse_genuine(written('{"alg":"RS256"}', "{}")) is not None
 
 
-def test_a_twin_differs_in_what_its_defect_declares() -> None:
+def test_a_changed_header_is_told_by_its_path() -> None:
     good = spec_of(signed(Algorithm.RS256, CLAIMS))
     assert difference(good, good.with_header(alg="none")) == {"header.alg"}

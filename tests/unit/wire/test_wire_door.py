@@ -17,6 +17,7 @@ from tests.hostile.servers import Asked, Hostile, hostile
 
 from mcp_auth_contract.answers import Answer, TransportFailure
 from mcp_auth_contract.wire import Evidence, HttpDoor, KitFault, Redactor, Request
+from mcp_auth_contract.wire.origin import reach_of, refusal
 
 TOKEN = "opaque-token-5f0cX2_kq9"
 BEARER = (("Authorization", f"Bearer {TOKEN}"),)
@@ -431,6 +432,44 @@ def test_a_loopback_target_may_lead_to_loopback_but_not_to_a_cloud_metadata_serv
     assert fetched("http://cloud.test/x", "http://127.0.0.1:8000/mcp")[0].trouble is TransportFailure.CONNECT
 
 
+KINDS = {
+    "loopback": ("127.0.0.1", "127.9.9.9", "::1", "0.0.0.0", "::", "::ffff:127.0.0.1", "::127.0.0.1", "2002:7f00:1::"),
+    "link-local": ("169.254.1.1", "fe80::1", "fe80::1%eth0", "::ffff:169.254.1.1"),
+    "unique-local": ("fc00::1", "fd12:3456::1"),
+    "carrier-grade NAT": ("100.64.0.1", "100.127.255.254", "64:ff9b::6440:1"),
+    "cloud metadata": (
+        "169.254.169.254",
+        "fd00:ec2::254",
+        "100.100.100.200",
+        "168.63.129.16",
+        "::ffff:169.254.169.254",
+    ),
+    "private": ("10.0.0.1", "172.16.0.1", "192.168.1.1", "224.0.0.1", "240.0.0.1"),
+    "public": ("93.184.216.34", "2606:2800:220:1::1", "100.128.0.1"),
+}
+
+
+@pytest.mark.parametrize(("kind", "address"), [(kind, one) for kind, many in KINDS.items() for one in many])
+def test_an_address_is_of_the_kind_that_it_leads_to(kind: str, address: str) -> None:
+    assert reach_of(address).value == kind
+
+
+@pytest.mark.parametrize("there", KINDS)
+@pytest.mark.parametrize("to", KINDS)
+def test_nothing_is_reached_for_a_server_that_is_not_itself_there(there: str, to: str) -> None:
+    allowed = to in ("public", there) or (to == "private" and there != "public")
+    for address in KINDS[to]:
+        assert (refusal((address,), frozenset({reach_of(KINDS[there][0])})) is None) is allowed
+        assert (refusal(("93.184.216.34", address), frozenset({reach_of(KINDS[there][0])})) is None) is allowed
+
+
+def test_a_name_behind_a_private_target_is_fetched_from_the_address_that_was_checked() -> None:
+    answer, requests = fetched("http://private.test/x", "http://127.0.0.1:8000/mcp")
+    assert answer.status == 200
+    assert requests[0].url.host == "10.0.0.7"
+    assert requests[0].headers["host"] == "private.test"
+
+
 @pytest.mark.parametrize(
     "url", ["file:///etc/passwd", "ftp://as.test/x", "", "https://", "http://[::1", "javascript:1"]
 )
@@ -545,3 +584,18 @@ def test_an_exchange_is_recorded_once_and_listed_in_the_order_of_its_start() -> 
     assert evidence.get("x9") is None
     with pytest.raises(ValueError, match="x1 is already recorded"):
         evidence.record(first)
+
+
+@pytest.mark.parametrize(("lines", "waits"), [(("Retry-After: 1",), [1, 1]), (("Retry-After: 5",), []), ((), [])])
+def test_503_is_waited_for_where_it_says_for_how_long(lines: tuple[str, ...], waits: list[float]) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    async def use(door: HttpDoor, server: Hostile) -> Answer:
+        return await door.send(Request("GET", server.url))
+
+    answer = with_door(respond(b"", *lines, status="503 Service Unavailable"), use, sleep=sleep)
+    assert answer.status == 503
+    assert slept == waits

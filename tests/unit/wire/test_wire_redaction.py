@@ -7,7 +7,7 @@ import threading
 from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.work import work
 
@@ -182,6 +182,8 @@ def test_holding_a_secret_is_told_in_every_form(redactor: Redactor) -> None:
 
 
 @settings(deadline=None)
+@example("\\", "", "abcdefgh12345678")
+@example("\\\\", "", "nbcdefgh12345678")
 @given(st.text(max_size=60), st.text(max_size=60), st.text(alphabet="abcXYZ019-_~.+/=", min_size=16, max_size=80))
 def test_a_registered_secret_survives_in_no_text(before: str, after: str, secret: str) -> None:
     redactor = Redactor()

@@ -11,8 +11,6 @@ from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.model import OperationKind
 from mcp_auth_contract.wire.conversation import Received
 
-__all__ = ["asked", "canary_of", "forbidden", "owner_and_other", "pointed", "record_of", "step"]
-
 
 def owner_and_other(question: AccessQuestion, context: Context) -> tuple[PrincipalSession, PrincipalSession]:
     """Return the session of the owner, and that of the principal who asks with the question's scopes."""
@@ -101,7 +99,7 @@ async def ask_record(question: AccessQuestion, context: Context) -> RecordObserv
         await asked(other, operation, "foreign again"),
     )
     foreign = forbidden(contract, question.owner)
-    return RecordObserved(operation.name, question.owner, question.principal, canary, calls, foreign)
+    return RecordObserved(question.owner, question.principal, canary, calls, foreign)
 
 
 @probe("Whom does a page token serve?", ways=Ways.CURSORS)
@@ -124,4 +122,4 @@ async def ask_cursor(question: AccessQuestion, context: Context) -> CursorObserv
             second=await call("second", owner, following),
         )
     first, canaries = step("first", owner, handing), forbidden(contract, question.principal)
-    return CursorObserved(operation.name, question.owner, question.principal, canaries, first, use)
+    return CursorObserved(question.owner, question.principal, canaries, first, use)

@@ -18,6 +18,7 @@ from mcp_auth_contract.checks.leaks.observation import (
     Written,
 )
 from mcp_auth_contract.checks.minting import Holder, Minter
+from mcp_auth_contract.checks.outputs import NOT_KEPT
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import GOOD, CallQuestion, Question
 from mcp_auth_contract.checks.tokens.probe import ask_call
@@ -37,7 +38,8 @@ async def ask_exchanges(_question: Question, context: Context) -> ExchangesObser
     """Send what the other questions may have left out, then read everything that was exchanged and written."""
     await _send_of_each_kind(context)
     await asyncio.sleep(_FLUSH_S)
-    return ExchangesObserved(_exchanges(context, context.minter), _written(context))
+    # Logs may be long: the loop stays free while they are searched.
+    return ExchangesObserved(_exchanges(context, context.minter), await asyncio.to_thread(_written, context))
 
 
 async def _send_of_each_kind(context: Context) -> None:
@@ -151,8 +153,11 @@ def _written(context: Context) -> tuple[Written, ...]:
     exposed = redactor.labels_named(text for one in exchanges for text in (one.url, one.request_body))
     found = []
     for place, text in context.outputs.written():
-        labels = frozenset[str]() if text is None else redactor.labels_in(text) - exposed
-        found.append(Written(place, tuple(sorted(labels)), readable=text is not None))
+        labels, readable = frozenset[str](), text is not None
+        for piece in text or ():
+            labels |= redactor.labels_in(piece) - exposed
+            readable = not piece.endswith(NOT_KEPT)
+        found.append(Written(place, tuple(sorted(labels)), readable))
     return tuple(found)
 
 

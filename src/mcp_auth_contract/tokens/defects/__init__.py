@@ -15,7 +15,6 @@ from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens.defects import (
     algorithms,
     arithmetic,
-    claims,
     encryption,
     extensions,
     headers,
@@ -50,7 +49,7 @@ def _table(*subjects: Iterable[Defect]) -> Mapping[str, Defect]:
 
 
 DEFECTS: Mapping[str, Defect] = _table(
-    claims.DEFECTS,
+    times.DEFECTS,
     identifiers.DEFECTS,
     signatures.DEFECTS,
     headers.DEFECTS,
@@ -68,7 +67,6 @@ DEFECTS: Mapping[str, Defect] = _table(
     subjects.DEFECTS,
     subjects.CLIENTS,
     tenants.DEFECTS,
-    times.DEFECTS,
 )
 """Every defect by its name."""
 
@@ -115,10 +113,10 @@ def mint_case(
     keys: KeyFinder = published_key,
     listening: Callable[[str], str] = _nobody_listens,
 ) -> Minted:
-    """Mint the valid token, or its faulty twin; without a variant (None or ""), the first that suits.
+    """Mint the valid token, or a faulty one; without a variant (None or ""), the first that suits.
 
     `keys` finds the keys of the stranger and of the second issuer, `listening` turns a name into a URL of the kit's
-    that a server must not fetch. The twin keeps the `jti` of `good`. Raises
+    that a server must not fetch. The faulty one keeps the `jti` of `good`. Raises
     UsageError for an unknown name or one that makes no sense for the profile.
     """
     if defect is None:
@@ -131,9 +129,9 @@ def mint_case(
         raise UsageError(f"unknown variant {variant!r} of {defect}: {suggest(variant, found.variants, none)}")
     for form in [variant] if variant else found.forms:
         name = hashlib.sha256(f"{defect} {form} {good.claims.get('jti')}".encode()).hexdigest()[:16]
-        twin = found.twin(replace(good, others=keys, listening=listening(name)), form)
-        if twin is not None:
-            return _minted(good, twin, found, form or None, name)
+        faulty = found.faulty(replace(good, others=keys, listening=listening(name)), form)
+        if faulty is not None:
+            return _minted(good, faulty, found, form or None, name)
     chosen = f"{defect} ({variant})" if variant else defect
     raise UsageError(f"the defect {chosen} makes no difference for the audience and issuer of this contract")
 

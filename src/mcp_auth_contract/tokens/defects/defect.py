@@ -117,33 +117,33 @@ class Defect:
     def variants_for(self, good: TokenSpec, keys: KeyFinder) -> tuple[str, ...]:
         """Return the variants that differ and are wrong for this profile; `("",)` for an apt single form."""
         given = replace(good, others=keys)
-        return () if unmet(self.needs, good) else tuple(name for name in self.forms if self.twin(given, name))
+        return () if unmet(self.needs, good) else tuple(name for name in self.forms if self.faulty(given, name))
 
-    def twin(self, good: TokenSpec, form: str) -> TokenSpec | None:
+    def faulty(self, good: TokenSpec, form: str) -> TokenSpec | None:
         """Return the faulty spec; None where it would not differ from the valid one, or not be wrong."""
         make = self.forms[form]
         try:
-            twin = make(good)
+            faulty = make(good)
         except KeyError:  # nothing can be wrong with a member that is not there
             return None
-        apt = twin is not None and difference(good, twin) and (self.introspected or _sayable(twin, good))
-        return twin if apt else None
+        apt = faulty is not None and difference(good, faulty) and (self.introspected or _sayable(faulty, good))
+        return faulty if apt else None
 
 
 _WITH_THE_ISSUER = ("iss", "exp", "nbf", "iat")
 
 
-def _sayable(twin: TokenSpec, good: TokenSpec) -> bool:
+def _sayable(faulty: TokenSpec, good: TokenSpec) -> bool:
     """Whether an opaque token can have this fault: it has claims, as the issuer tells them, but no parts.
 
     Issuer and times are the issuer's to judge when it says that a token is active (RFC 7662 §2.2), and an audience
     that it does not tell is none of another server.
     """
-    if not good.profile.opaque or "{" not in twin.form:
+    if not good.profile.opaque or "{" not in faulty.form:
         return True
-    claims_only = replace(twin, claims=good.claims) == good
-    untouched = all(twin.claims.get(name) == good.claims.get(name) for name in _WITH_THE_ISSUER)
-    return claims_only and untouched and bool(twin.claims.get("aud"))
+    claims_only = replace(faulty, claims=good.claims) == good
+    untouched = all(faulty.claims.get(name) == good.claims.get(name) for name in _WITH_THE_ISSUER)
+    return claims_only and untouched and bool(faulty.claims.get("aud"))
 
 
 class _Marker(Enum):

@@ -53,8 +53,8 @@ def _in_the_clear(raw: bytes) -> str:
 @DEFECTS.each({"in_the_middle": COMPACT, "detached": "{header}..{signature}"})
 def payload_unencoded(good: TokenSpec, form: str) -> TokenSpec:
     """The payload is not base64url, and the header says so (RFC 7797 §7 forbids that for a JWT)."""
-    twin = good.with_header(b64=False, crit=["b64"])
-    return replace(twin, spelled=Spellings(payload=_in_the_clear), form=form)
+    faulty = good.with_header(b64=False, crit=["b64"])
+    return replace(faulty, spelled=Spellings(payload=_in_the_clear), form=form)
 
 
 DEFECTS.table(

@@ -42,8 +42,8 @@ _NONE_SPELLINGS: dict[str, object] = {
 
 
 def _in_escapes(good: TokenSpec) -> TokenSpec:
-    twin = good.with_header(alg="none")
-    return replace(twin, raw_header=twin.header_bytes.replace(b'"none"', b'"n\\u006fne"'))
+    faulty = good.with_header(alg="none")
+    return replace(faulty, raw_header=faulty.header_bytes.replace(b'"none"', b'"n\\u006fne"'))
 
 
 @DEFECTS.each(
@@ -100,13 +100,13 @@ def _secret(name: str) -> Callable[[TokenSpec], bytes | None]:
 def hmac_with_public_key(good: TokenSpec, how: _Hmac) -> TokenSpec | None:
     """The token is signed with HS256, the issuer's public key being the secret.
 
-    RFC 8725 §2.1 tells of this attack: what verifies with HMAC knows the public key only, as everybody does.
+    RFC 8725 §2.1: where HS256 is taken too, the public key that everybody knows becomes the shared secret.
     """
     secret = how.secret(good)
     if secret is None:
         return None
-    twin = (good if how.kid else good.without_header("kid")).with_header(alg=f"HS{how.size}")
-    return replace(twin, signature=keyed(secret, f"sha{how.size}"))
+    faulty = (good if how.kid else good.without_header("kid")).with_header(alg=f"HS{how.size}")
+    return replace(faulty, signature=keyed(secret, f"sha{how.size}"))
 
 
 @DEFECTS.each({"trusted_kid": False, "own_kid": True, "dpop_proof": None})
@@ -116,11 +116,11 @@ def embedded_jwk(good: TokenSpec, own_kid: bool | None) -> TokenSpec:
     jwk: dict[str, object] = dict(stranger.public_jwk())
     if own_kid is None:
         members = {name: value for name, value in jwk.items() if name not in {"kid", "alg", "use"}}
-        twin = good.without_header("kid").with_header(typ="dpop+jwt", jwk=members)
+        faulty = good.without_header("kid").with_header(typ="dpop+jwt", jwk=members)
     else:
         kid = stranger.kid if own_kid else good.header["kid"]
-        twin = good.with_header(kid=kid, jwk=jwk | {"kid": kid})
-    return replace(twin, key=stranger)
+        faulty = good.with_header(kid=kid, jwk=jwk | {"kid": kid})
+    return replace(faulty, key=stranger)
 
 
 DEFECTS.table(

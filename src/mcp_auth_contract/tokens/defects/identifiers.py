@@ -3,7 +3,7 @@
 from functools import partial
 
 from mcp_auth_contract.tokens.defects import urls
-from mcp_auth_contract.tokens.defects.defect import DISPUTED, Defects, claim
+from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Defects, claim
 from mcp_auth_contract.tokens.spec import TokenSpec
 
 __all__ = ["DEFECTS"]
@@ -13,9 +13,11 @@ _iss = partial(DEFECTS.table, claim("iss", lambda good: good.profile.issuer))
 _aud = partial(DEFECTS.table, claim("aud", lambda good: good.profile.audience))
 
 _OTHER = f"{urls.FOREIGN}/mcp"
+_MISSING = {"absent": ABSENT, "null": None, "empty": ""}
 
 
 # RFC 9068 §4: the issuer identifier "MUST exactly match the value of the 'iss' claim"; RFC 7519 §4.1.1: a string.
+_iss("issuer_missing", "The token does not say who issued it.", _MISSING)
 _iss("issuer_other", "The token says that a stranger issued it.", {"": urls.FOREIGN})
 _iss(
     "issuer_lookalike",
@@ -68,8 +70,21 @@ _iss(
 
 # RFC 9068 §4: "The JWT access token MUST be rejected if 'aud' does not contain a resource indicator of the current
 # resource server as a valid audience."
+_aud("audience_missing", "The token does not say whom it is for.", _MISSING)
+_aud("audience_empty_list", "The token's audience is an empty list.", {"": []})
 _aud("audience_other", "The token is for another resource.", {"": _OTHER})
 _aud("audience_list_without_own", "The token is for two other resources.", {"": [_OTHER, f"{urls.FOREIGN}/api"]})
+# RFC 7519 §4.1.3: "In the general case, the 'aud' value is an array of case-sensitive strings".
+_aud(
+    "audience_list_with_own",
+    "The token's audience is a list that holds this resource, which is legal (RFC 7519 §4.1.3).",
+    {
+        "own_only": lambda aud: [aud],
+        "own_last": lambda aud: ["urn:other:resource", aud],
+        "own_first": lambda aud: [aud, "urn:other:resource"],
+    },
+    ACCEPTED,
+)
 _aud(
     "audience_lookalike",
     "The token's audience resembles this resource without being it.",

@@ -40,6 +40,10 @@ def carried(elsewhere: str, name: str, nobody: str, wrap: Callable[[str], object
     return apply
 
 
+# RFC 9068 §2.2: iss, exp, aud, sub, client_id, iat and jti are required of an access token.
+_subject("subject_missing", "The token does not say whom it speaks for.", {"": ABSENT})
+_subject("subject_empty", "The token's subject is an empty string.", {"": ""})
+_subject("subject_null", "The token's subject is null.", {"": None})
 _subject(
     "subject_blank", "The token's subject is white space.", {"space": " ", "tab": "\t", "no_break_space": "\u00a0"}
 )

@@ -5,7 +5,7 @@ Tenants stand in no specification of OAuth: a contract says which claim names th
 
 from functools import partial
 
-from mcp_auth_contract.tokens.defects.defect import DISPUTED, Capability, Defects, claim, own
+from mcp_auth_contract.tokens.defects.defect import ABSENT, DISPUTED, Capability, Defects, claim, own
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES
 from mcp_auth_contract.tokens.defects.subjects import OPERATORS, carried
 
@@ -18,6 +18,9 @@ _NOBODY = "mcp-auth-contract-no-tenant"
 
 _tenant = partial(DEFECTS.table, claim("{tenant}", own("{tenant}")))
 
+_tenant("tenant_missing", "The token names no tenant.", {"": ABSENT})
+_tenant("tenant_empty", "The token's tenant is an empty string.", {"": ""})
+_tenant("tenant_null", "The token's tenant is null.", {"": None})
 _tenant(
     "tenant_blank",
     "The token's tenant is white space or an empty value.",

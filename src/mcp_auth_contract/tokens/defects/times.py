@@ -1,11 +1,11 @@
-"""Defects of time beyond plain expiry: types, boundaries and absurd values of exp, nbf and iat.
+"""Defects of time: expiry, and types, boundaries and absurd values of exp, nbf and iat.
 
 RFC 7519 §4.1.4 to §4.1.6: each "MUST be a number containing a NumericDate value", which may have a fraction (§2).
 """
 
 from functools import partial
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Defects, claim
+from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Capability, Defects, claim
 from mcp_auth_contract.tokens.spec import TokenSpec
 
 __all__ = ["DEFECTS", "expired_since"]
@@ -29,6 +29,28 @@ def expired_since(good: TokenSpec) -> int:
 
 def _ahead(good: TokenSpec) -> int:
     return int(good.now + good.profile.lifetime)
+
+
+# RFC 7519 §4.1.4: the expiration time is the one "on or after which the JWT MUST NOT be accepted for processing";
+# §4.1.5: nbf is the time "before which the JWT MUST NOT be accepted". RFC 9068 §2.2 makes exp a required claim.
+_exp("expired", "The token expired 15 minutes ago, beyond any leeway.", {"": expired_since})
+_exp("expired_long_ago", "The token expired a day ago.", {"": lambda good: int(good.now) - 86400})
+_nbf(
+    "not_yet_valid",
+    "The token becomes valid in an hour, beyond any leeway.",
+    {"": lambda good: int(good.now + good.profile.leeway) + _HOUR},
+)
+_exp("without_expiry", "The token never expires: it has no usable exp.", {"absent": ABSENT, "null": None})
+
+
+@DEFECTS.single(needs={Capability.SCOPES_GRANTED})
+def expired_and_unscoped(good: TokenSpec) -> TokenSpec:
+    """The token expired 15 minutes ago and has no scope either: the expiry must be told first.
+
+    RFC 6750 §3.1 has insufficient_scope for a request that "requires higher privileges than provided by the access
+    token", and invalid_token for one that expired.
+    """
+    return good.with_claim("exp", expired_since(good)).without_claim(good.profile.scope_claim)
 
 
 _exp(

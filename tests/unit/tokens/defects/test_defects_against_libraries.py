@@ -172,7 +172,7 @@ def spec(alg: Algorithm, algorithms: frozenset[Algorithm] = frozenset()) -> Toke
 
 @cache
 def changes(alg: Algorithm, name: str, variant: str) -> frozenset[str]:
-    """Where the twin differs."""
+    """Where the faulty token differs."""
     return frozenset(mint_case(spec(alg, ALL), name, variant).change.split(", "))
 
 

@@ -50,8 +50,8 @@ def test_each_value_is_a_variant() -> None:
         return spec.with_claim("n", value)
 
     assert defects[0].variants == ("one", "two")
-    twins = [defects[0].twin(good(), name) for name in defects[0].variants]
-    assert [twin.claims["n"] for twin in twins if twin] == [1, 2]
+    all_faulty = [defects[0].faulty(good(), name) for name in defects[0].variants]
+    assert [faulty.claims["n"] for faulty in all_faulty if faulty] == [1, 2]
     assert counted(good(), 3).claims["n"] == 3
 
 
@@ -68,12 +68,12 @@ def test_needs_of_a_subject_are_those_of_each_of_its_defects() -> None:
 )
 def test_a_value_is_fixed_or_made_of_the_valid_spec(value: object, expected: object) -> None:
     for put, part in ((claim("n"), "claims"), (header("n"), "header")):
-        twin = put(value)(good())
-        assert twin is not None
-        assert getattr(twin, part)["n"] == expected
+        faulty = put(value)(good())
+        assert faulty is not None
+        assert getattr(faulty, part)["n"] == expected
 
 
-def test_a_function_without_an_answer_and_a_missing_member_make_no_twin() -> None:
+def test_a_function_without_an_answer_and_a_missing_member_make_no_token() -> None:
     defects = Defects()
     defects.table(claim("n"), "n", "N.", {"made": lambda _: None, "gone": ABSENT})
     defects.table(claim("n", own("n")), "own", "Own.", {"": str.upper})
@@ -82,9 +82,9 @@ def test_a_function_without_an_answer_and_a_missing_member_make_no_twin() -> Non
 
 def test_claims_are_named_by_the_profile() -> None:
     profile = TokenProfile(issuer="i", audience="a", subject_claim="oid", tenant_claim="tid", client_claim="azp")
-    twin = claim("{subject}", own("{subject}"))(str.upper)(good(profile))
-    assert twin is not None
-    assert twin.claims["oid"] == "A"
+    faulty = claim("{subject}", own("{subject}"))(str.upper)(good(profile))
+    assert faulty is not None
+    assert faulty.claims["oid"] == "A"
     assert [profile.claim_name(f"{{{name}}}") for name in ("tenant", "scope", "client")] == ["tid", "scope", "azp"]
     assert replace(profile, scope_claim="scp").claim_name("{scope}") == "scp"
     assert profile.claim_name("exp") == "exp"

@@ -99,7 +99,7 @@ def test_every_defect_is_refused_for_its_own_reason_or_not_refused_by_everybody(
 
 
 @pytest.mark.parametrize(("alg", "name", "variant"), EVERY)
-def test_the_twin_is_refused_for_the_stated_reason(alg: Algorithm, name: str, variant: str) -> None:
+def test_the_token_is_refused_for_the_stated_reason(alg: Algorithm, name: str, variant: str) -> None:
     token = minted(name, variant, alg).token
     verifier = strict(alg)
     if DEFECTS[name].legal or DEFECTS[name].expectation is Expectation.FORBIDDEN:
@@ -129,19 +129,19 @@ def test_a_token_that_only_grants_too_little_grants_nothing_of_what_the_good_one
 @pytest.mark.parametrize(("name", "variant"), [case[1:] for case in EVERY if case[0] is Algorithm.ES256])
 def test_the_minted_token_differs_from_the_good_one_where_declared(name: str, variant: str) -> None:
     base = good(Algorithm.ES256)
-    honest, twin = mint_case(base), mint_case(base, name, variant or None)
-    assert twin.token != honest.token
-    if {"serialization", "header", "claims"} & set(twin.change.split(", ")):
+    honest, faulty = mint_case(base), mint_case(base, name, variant or None)
+    assert faulty.token != honest.token
+    if {"serialization", "header", "claims"} & set(faulty.change.split(", ")):
         return
     for part, one, other in (
-        ("header", honest.header, twin.header),
-        ("claims", honest.claims, twin.claims),
+        ("header", honest.header, faulty.header),
+        ("claims", honest.claims, faulty.claims),
     ):
         assert one is not None
         assert other is not None
         missing = object()
         differing = {f"{part}.{key}" for key in {*one, *other} if one.get(key, missing) != other.get(key, missing)}
-        assert differing == {path for path in twin.change.split(", ") if path.startswith(f"{part}.")}
+        assert differing == {path for path in faulty.change.split(", ") if path.startswith(f"{part}.")}
 
 
 @pytest.mark.parametrize(("name", "variant"), [case[1:] for case in EVERY if case[0] is Algorithm.RS256])
@@ -257,10 +257,10 @@ def test_a_variant_that_makes_no_difference_is_told_apart_from_an_unknown_one() 
 CHANGES: dict[str, str] = json.loads(
     (Path(__file__).parents[3] / "data" / "defect_changes.json").read_text(encoding="utf-8")
 )
-"""Where each twin differs from the good token: by defect, and by variant where one of them differs elsewhere."""
+"""Where each faulty token differs from the good token: by defect, and by variant where one of them differs elsewhere."""
 
 
-def test_a_twin_differs_in_its_own_place_and_nowhere_else() -> None:
+def test_a_faulty_token_differs_in_its_own_place_and_nowhere_else() -> None:
     several = {"tenant_claim": "tenant_id", "required": frozenset({"sub", "tenant_id"}), "leeway": LEEWAY}
     rs256 = TokenProfile(
         issuer="http://127.0.0.1:9000",
