@@ -384,6 +384,7 @@ def test_a_fault_leaves_the_rest_alone(make_lab, keys, name):
 
 
 IN_TIME = {
+    "clock-behind",
     "one-worker-unverifying",
     "refused-tokens-remembered",
     "session-ends-with-its-first-token",
