@@ -39,3 +39,6 @@ class Profile(StrEnum):
     FOREIGN_HANDLES_403 = "foreign-handles-403"
     FOREIGN_HANDLES_404 = "foreign-handles-404"
     SINGLE_USE = "single-use"
+    STRICT_KEYS = "strict-keys"
+    ASKS_ALWAYS = "asks-always"
+    MIRRORED_ARGUMENTS = "mirrored-arguments"

@@ -19,7 +19,7 @@ from mcp_auth_contract_lab.fault import Change, adapting, all_of, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.methods import DISCOVERY, shown_if_allowed
 from mcp_auth_contract_lab.profile import Profile
-from mcp_auth_contract_lab.protocol import as_events
+from mcp_auth_contract_lab.protocol import as_events, check_mirrored_invoice, invoice_described
 from mcp_auth_contract_lab.refusal import HttpRefused, RpcRefused
 from mcp_auth_contract_lab.scopes import BASIC_SCOPE, Operation, insufficient, operations_of, required_scopes
 from mcp_auth_contract_lab.settings import ENDPOINT, WELL_KNOWN, LabSettings
@@ -182,6 +182,11 @@ PROFILES: Mapping[Profile, Change] = MappingProxyType(
             adapting("isolation", "exports", lambda exports: replace(exports, ended_by_use=True)),
             changing("states", once=True),
         ),
+        Profile.ASKS_ALWAYS: changing("states", demanded=True),
+        Profile.MIRRORED_ARGUMENTS: all_of(
+            changing("protocol", mirrored=check_mirrored_invoice), changing("listing", described=invoice_described)
+        ),
+        Profile.STRICT_KEYS: changing("isolation", strict_keys=True),
         Profile.TOOL_CHALLENGE: _challenging_in_results(lambda _denial: True),
         Profile.EITHER_CHALLENGE: _challenging_in_results(lambda denial: denial.get("error") is None),
     }

@@ -64,9 +64,17 @@ EDITS: dict[Profile, list[tuple[str, str]]] = {
     Profile.EITHER_CHALLENGE: _in_results("either"),
     Profile.OPAQUE: [*OPAQUE],
     Profile.AUDITED: [("[policy]", f'[audit]\nfile = "{AUDIT_LOG}"\n\n[policy]')],
+    Profile.STRICT_KEYS: [("amount = 1 }", 'amount = 1, idempotency_key = "order-1" }')],
     Profile.ANY_TYP: [("[claims]", '[claims]\ntyp = "JWT"')],
 }
 """What a contract has to say about a profile; a contract tells the truth about its server."""
+
+CONCERNED: dict[Profile, list[str]] = {
+    Profile.STRICT_KEYS: ["isolation-write-denied", "isolation-key-bound"],
+    Profile.ASKS_ALWAYS: ["scope-exact-accepted", "isolation-request-state-bound"],
+    Profile.MIRRORED_ARGUMENTS: ["scope-exact-accepted", "scope-missing-denied", "isolation-read-denied"],
+}
+"""The checks that a profile was made for."""
 
 
 def sampled(name: str, parts: int, always: Iterable[str] = ()) -> tuple[str, ...]:
