@@ -33,6 +33,8 @@ class Profile(StrEnum):
     SLASH_REDIRECT = "slash-redirect"
     TOOL_CHALLENGE = "tool-challenge"
     EITHER_CHALLENGE = "either-challenge"
+    INVALID_TOKEN_401 = "invalid-token-401"  # noqa: S105  the name of a variation
+    PUBLIC_STREAM = "public-stream"
     OPAQUE = "opaque"
     AUDITED = "audited"
     NO_TASKS = "no-tasks"

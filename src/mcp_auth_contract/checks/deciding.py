@@ -11,7 +11,7 @@ from mcp_auth_contract.checks.judging import judge
 from mcp_auth_contract.checks.observing import Observation
 from mcp_auth_contract.model import Verdict
 
-__all__ = ["judge_on", "proves_nothing"]
+__all__ = ["judge_on", "open_and_silent", "proves_nothing"]
 
 O = TypeVar("O", bound=Observation)  # noqa: E741  what the part is taken from
 P = TypeVar("P")
@@ -20,6 +20,16 @@ P = TypeVar("P")
 def proves_nothing(answer: Answer) -> bool:
     """Whether an answer says nothing about the server: there was none, or a rate limit."""
     return answer.status is None or answer.status == 429
+
+
+def open_and_silent(answer: Answer, facts: Facts) -> bool:
+    """Whether a GET stream is open like the handshake that the contract opens, and no event of it carries anything.
+
+    An event without data is only a place to resume at.
+    """
+    if "initialize" not in facts.public or answer.method != "GET" or not answer.stream or answer.status != 200:
+        return False
+    return not any(line.startswith("data:") and line[5:].strip() for line in answer.text.splitlines())
 
 
 def judge_on(

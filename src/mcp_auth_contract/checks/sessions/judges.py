@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refusal, Refused, describe
-from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
+from mcp_auth_contract.checks.deciding import judge_on, open_and_silent, proves_nothing
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge
 from mcp_auth_contract.checks.sessions.observation import (
@@ -56,6 +56,8 @@ def session_guarded(observed: SessionObserved, facts: Facts) -> Verdict:
                 return Inconclusive(f"{_seen(step)}, the owner's record in it; {report}")
     for step in observed.steps:
         if step.name == "stranger" and step.accepted and step.attempt.answer.method != "DELETE":
+            if open_and_silent(step.attempt.answer, facts):
+                continue
             opened = " with an open event stream" if step.attempt.answer.stream else ""
             return Fail("401", f"{_seen(step)}{opened}")
         if step.name in ("stranger", "intruder", "own") and _leaked(step, facts):
