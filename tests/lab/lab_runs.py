@@ -72,6 +72,7 @@ EDITS: dict[Profile, list[tuple[str, str]]] = {
 """What a contract has to say about a profile; a contract tells the truth about its server."""
 
 CONCERNED: dict[Profile, list[str]] = {
+    Profile.FOREIGN_SESSION_403: ["scope-every-403-explained", "scope-missing-403", "session-lends-no-identity"],
     Profile.INVALID_TOKEN_401: ["tool-challenge-on-bad-token", "tool-challenge-invalid-token", "tool-challenge-syntax"],
     Profile.PUBLIC_STREAM: ["challenge-get-stream-gated", "session-resume-gated"],
     Profile.STRICT_KEYS: ["isolation-write-denied", "isolation-key-bound"],

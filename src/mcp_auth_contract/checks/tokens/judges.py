@@ -236,11 +236,12 @@ def trouble_told(observed: CallObserved, facts: Facts) -> Verdict:
 
 @judge
 def redirect_preferably_refused(observed: CallObserved, facts: Facts) -> Verdict:
-    """A request that holds a token had better not follow a redirect; on the same origin it may."""
-    verdict = trouble_told(observed, facts)
-    if verdict == Pass() and observed.accepted:
-        return Pass("the introspection endpoint's redirect was followed, with the token")
-    return verdict
+    """A request that holds a token had better not follow a redirect; how the failure is told is another question."""
+    if doubt := unsettled(observed):
+        return doubt
+    if followed := observed.accepted:
+        return _wrong(observed, followed, "a refusal")
+    return Pass()
 
 
 def _disputed(observed: CallObserved, advice: str, *, advise_if_accepted: bool) -> Verdict:
