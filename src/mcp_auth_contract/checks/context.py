@@ -17,8 +17,6 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import Difference, difference
 from mcp_auth_contract.wire import LISTS, Conversation, Handshake, HeaderPair, Listing, list_all
 
-__all__ = ["ANSWERABLE", "Context"]
-
 ANSWERABLE: Mapping[str, Any] = MappingProxyType({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}})
 """What the kit says that it can be asked: servers may ask nothing else (MCP 2026-07-28, MRTR)."""
 

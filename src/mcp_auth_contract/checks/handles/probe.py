@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mcp_auth_contract.checks.client import PrincipalSession, call_of
@@ -14,8 +14,8 @@ from mcp_auth_contract.checks.handles.observation import (
     result_in,
 )
 from mcp_auth_contract.checks.handles.tampering import alterations
-from mcp_auth_contract.checks.isolation.observation import Asked
-from mcp_auth_contract.checks.isolation.probe import forbidden, owner_and_other, pointed, step
+from mcp_auth_contract.checks.isolation.observation import Asked, Canary
+from mcp_auth_contract.checks.isolation.probe import forbidden, new_key, owner_and_other, pointed, step
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
 from mcp_auth_contract.contract import Contract, Input, Operation, Ways, handle_calls, keyed, tool_call
@@ -26,8 +26,9 @@ from mcp_auth_contract.wire.conversation import Received
 _MORE_HANDLES = 2
 
 
-def _key() -> str:
-    return f"kit-{secrets.token_hex(8)}"
+def _about(question: AccessQuestion, contract: Contract) -> tuple[str, str, tuple[Canary, ...]]:
+    """Return whose steps these are, and what the principal may never receive."""
+    return question.owner, question.principal, forbidden(contract, question.principal)
 
 
 @probe("Whom does a handle serve?", ways=Ways.HANDLES)
@@ -49,7 +50,7 @@ async def ask_handle(question: AccessQuestion, context: Context) -> HandleObserv
         return found
 
     async def use(name: str, caller: PrincipalSession, text: str) -> None:
-        called = keyed(contract, used.calling({**used.arguments, handle.argument: text}), _key())
+        called = keyed(contract, used.calling({**used.arguments, handle.argument: text}), new_key())
         received = await caller.say(call_of(called), note=f"isolation, handle, {name}: {caller.principal}")
         calls.append(step(name, caller, received))
 
@@ -63,15 +64,7 @@ async def ask_handle(question: AccessQuestion, context: Context) -> HandleObserv
         for _ in range(_MORE_HANDLES):
             await make("made more")
     unasked = "" if first is not None or not calls[0].accepted else f"no handle at {handle.result} of the result"
-    return HandleObserved(
-        made.name,
-        question.owner,
-        question.principal,
-        forbidden(contract, question.principal),
-        tuple(calls),
-        unasked,
-        handles=tuple(handles),
-    )
+    return HandleObserved(*_about(question, contract), tuple(calls), unasked, handles=tuple(handles))
 
 
 @dataclass(slots=True)
@@ -104,7 +97,7 @@ class _Rounds:
     async def first(self, name: str, caller: PrincipalSession, operation: Operation | None = None) -> str | None:
         """Make the call, and return the state that goes with what is asked for."""
         meant = operation or self.operation
-        self._last = (meant, keyed(self.contract, meant, _key()))
+        self._last = (meant, keyed(self.contract, meant, new_key()))
         reply = (await self._say(name, caller, self._last[1], {})).raw_reply
         state = pointed_at(reply, "/result/requestState")
         if pointed_at(reply, "/result/resultType") != "input_required" or not isinstance(state, str):
@@ -119,7 +112,7 @@ class _Rounds:
         more = {"inputResponses": dict(self.input.responses), **({} if state is None else {"requestState": state})}
         meant = operation or self.operation
         begun, called = self._begun.get(state, self._last) or (None, meant)
-        await self._say(name, caller, called if begun == meant else keyed(self.contract, meant, _key()), more)
+        await self._say(name, caller, called if begun == meant else keyed(self.contract, meant, new_key()), more)
 
     async def _say(
         self, name: str, caller: PrincipalSession, operation: Operation, more: Mapping[str, Any]
@@ -143,14 +136,8 @@ async def ask_request_state(question: AccessQuestion, context: Context) -> Reque
             await rounds.go_on("other own", other, own)
         await rounds.go_on("other", other, state)
         await rounds.go_on("own", owner, await rounds.first("first again", owner))
-    return RequestStateObserved(
-        question.operation.name,
-        question.owner,
-        question.principal,
-        forbidden(context.contract, question.principal),
-        tuple(rounds.calls),
-        rounds.unasked if state is None else "",
-    )
+    unasked = rounds.unasked if state is None else ""
+    return RequestStateObserved(*_about(question, context.contract), tuple(rounds.calls), unasked)
 
 
 @probe("What may happen to a state on its way?", ways=Ways.OWN_STATES)
@@ -176,12 +163,6 @@ async def ask_own_request_state(question: AccessQuestion, context: Context) -> O
             await rounds.go_on("second", owner, await rounds.first("another", owner, second), second)
             await rounds.go_on("replayed", owner, await rounds.first("another", owner), second)
         await rounds.go_on("control again", owner, await rounds.first("another", owner))
-    return OwnStateObserved(
-        operation.name,
-        question.owner,
-        question.owner,
-        forbidden(contract, question.owner),
-        tuple(rounds.calls),
-        rounds.unasked if state is None else "",
-        alterations=tuple(names),
-    )
+    about = _about(replace(question, principal=question.owner), contract)
+    unasked = rounds.unasked if state is None else ""
+    return OwnStateObserved(*about, tuple(rounds.calls), unasked, alterations=tuple(names))

@@ -1,5 +1,7 @@
 """Two principals on the way to one record: what each of them gets, one after the other."""
 
+import secrets
+
 from mcp_auth_contract.answers import Accepted, read
 from mcp_auth_contract.checks.client import PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
@@ -10,8 +12,6 @@ from mcp_auth_contract.contract import Contract, Operation, Record, Ways
 from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.model import OperationKind
 from mcp_auth_contract.wire.conversation import Received
-
-__all__ = ["asked", "canary_of", "forbidden", "owner_and_other", "pointed", "record_of", "step"]
 
 _MOST_PAGES = 20
 
@@ -45,6 +45,11 @@ async def asked(caller: PrincipalSession, operation: Operation, name: str, *, un
         following = operation.calling({**operation.arguments, cursor.argument: token})
         pages.append(await caller.say(call_of(following), note=note))
     return step(name, caller, *pages)
+
+
+def new_key() -> str:
+    """Return an idempotency key that no call has had."""
+    return f"kit-{secrets.token_hex(8)}"
 
 
 def pointed(received: Received, pointer: str) -> str | None:
@@ -92,7 +97,7 @@ async def ask_record(question: AccessQuestion, context: Context) -> RecordObserv
         await asked(other, operation, "foreign again"),
     )
     foreign = forbidden(contract, question.owner)
-    return RecordObserved(operation.name, question.owner, question.principal, canary, calls, foreign)
+    return RecordObserved(question.owner, question.principal, canary, calls, foreign)
 
 
 @probe("Whom does a page token serve?", ways=Ways.CURSORS)
@@ -115,4 +120,4 @@ async def ask_cursor(question: AccessQuestion, context: Context) -> CursorObserv
             second=await call("second", owner, following),
         )
     first, canaries = step("first", owner, handing), forbidden(contract, question.principal)
-    return CursorObserved(operation.name, question.owner, question.principal, canaries, first, use)
+    return CursorObserved(question.owner, question.principal, canaries, first, use)

@@ -14,7 +14,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     RepeatedWriteObserved,
     WriteObserved,
 )
-from mcp_auth_contract.checks.isolation.probe import asked, canary_of, owner_and_other, record_of
+from mcp_auth_contract.checks.isolation.probe import asked, canary_of, new_key, owner_and_other, record_of
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
 from mcp_auth_contract.contract import Contract, Operation, Record, Ways, keyed, operation_of
@@ -40,10 +40,9 @@ async def ask_record_write(question: AccessQuestion, context: Context) -> WriteO
     reading, varied = _reading(contract, record), _varied(contract, record, operation)
 
     async def write(caller: PrincipalSession, called: Operation, name: str) -> Asked:
-        return await asked(caller, keyed(contract, called, _key()), name)
+        return await asked(caller, keyed(contract, called, new_key()), name)
 
     return WriteObserved(
-        path=operation.name,
         owner=question.owner,
         principal=question.principal,
         canary=canary_of(contract, question.record),
@@ -70,9 +69,8 @@ async def ask_repeated_write(question: AccessQuestion, context: Context) -> Repe
     owner, other = owner_and_other(question, context)
     record = record_of(contract, question.record)
     reading, varied = _reading(contract, record), _varied(contract, record, operation)
-    first, last, others, back = (_key() for _ in range(4))
+    first, last, others, back = (new_key() for _ in range(4))
     return RepeatedWriteObserved(
-        path=operation.name,
         owner=question.owner,
         principal=question.principal,
         canary=canary_of(contract, question.record),
@@ -97,7 +95,7 @@ async def ask_missing_record(question: AccessQuestion, context: Context) -> Miss
     absent = _absent(record_of(context.contract, question.record), operation)
     foreign = await asked(other, operation, "foreign")
     missing = None if absent is None else await asked(other, absent, "missing")
-    return MissingObserved(operation.name, question.principal, foreign, missing)
+    return MissingObserved(question.principal, foreign, missing)
 
 
 @probe("What does the audit log say of a reader?", ways=Ways.READERS, alone=True)
@@ -115,7 +113,7 @@ async def ask_audit(question: AccessQuestion, context: Context) -> AuditObserved
         if new and any(subject in line for line in new):
             break
         await asyncio.sleep(_AUDIT_PAUSE_S)
-    return AuditObserved(question.operation.name, question.principal, call, new, (subject,))
+    return AuditObserved(question.principal, call, new, (subject,))
 
 
 def _lines(file: Path) -> tuple[str, ...] | None:
@@ -123,10 +121,6 @@ def _lines(file: Path) -> tuple[str, ...] | None:
         return tuple(file.read_text("utf-8", "replace").splitlines())
     except OSError:
         return None
-
-
-def _key() -> str:
-    return f"kit-{secrets.token_hex(8)}"
 
 
 def _reading(contract: Contract, record: Record) -> Operation:

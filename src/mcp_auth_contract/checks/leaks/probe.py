@@ -82,7 +82,7 @@ def _exchanges(context: Context, minter: Minter) -> tuple[Exchanged, ...]:
         for one in context.conversation.door.evidence.exchanges()
         if one.status is not None and _place(one.url)[0] == origin
     ]
-    opened = {}
+    opened: dict[str, str | None] = {}
     for one in exchanges:
         for name, value in one.response_headers:
             if name.lower() == "mcp-session-id":
