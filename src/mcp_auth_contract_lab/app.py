@@ -128,6 +128,8 @@ class Lab:
         except BodyTooLarge:
             return Response("the body is too large", 413, media_type="text/plain")
         except HttpRefused as refused:
+            if not refused.reason:
+                return Response(status_code=refused.status)
             headers = {} if refused.allow is None else {"allow": refused.allow}
             error = rpc.error_message(None, rpc.INVALID_REQUEST, refused.reason)
             return rpc.rpc_response(error, refused.status, headers)

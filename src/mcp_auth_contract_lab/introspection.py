@@ -27,11 +27,11 @@ def basic_credentials(settings: LabSettings) -> Mapping[str, str]:
     return {"authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
 
 
-def ask(settings: LabSettings, form: bytes, headers: Mapping[str, str]) -> Reply:
-    """Send the request, without following redirects, which would tell the token to another."""
+def ask(settings: LabSettings, form: bytes, headers: Mapping[str, str], *, follow: bool = False) -> Reply:
+    """Send the request, by default without following redirects, which would tell the token to another."""
     sent = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json", **headers}
     try:
-        return exchange(settings.introspection_uri, ca_file=settings.ca_file, form=form, headers=sent)
+        return exchange(settings.introspection_uri, ca_file=settings.ca_file, form=form, headers=sent, follow=follow)
     except Unreachable:
         raise IntrospectionUnavailable(IntrospectionFailure.UNREACHABLE) from None
 

@@ -37,9 +37,13 @@ def shown_if_allowed(principal: Principal, tool: Tool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What may be asked of a client and told it besides results: input, and tasks (`core`: those of 2025-11-25)."""
+    """What may be asked of a client and told it besides results: input, and tasks (`core`: those of 2025-11-25).
+
+    `must_answer` refuses to run what asks where the client cannot be asked.
+    """
 
     states: States | None = None
+    must_answer: bool = False
     tasks: Tasks | None = None
     core: bool = False
 
@@ -91,6 +95,9 @@ def _tools_call(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     if tool is None:
         raise RpcRefused(rpc.INVALID_PARAMS, "no such tool")
     client, arguments, caller = context.client, params.get("arguments"), context.principal
+    if client.must_answer and client.states is None and tool.name == _ASKS:
+        needed: Mapping[str, Any] = {"requiredCapabilities": {"elicitation": {}}}
+        raise RpcRefused(rpc.MISSING_CAPABILITY, "the client has to answer a question", needed, 400)
     if client.states is not None and tool.name == _ASKS and tool.accepts(arguments):
         acting = _approved(client.states, caller, tool, params)
         if acting is None:

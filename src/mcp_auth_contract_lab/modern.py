@@ -69,7 +69,8 @@ def _client(lab: "Lab", message: Mapping[str, Any]) -> Client:
     capabilities = said if isinstance(said, dict) else {}
     extensions = capabilities.get("extensions")
     tasks = lab.behaviour.tasks.offered and isinstance(extensions, dict) and EXTENSION in extensions
-    return Client(lab.states if "elicitation" in capabilities else None, lab.tasks if tasks else None)
+    asked = lab.states if "elicitation" in capabilities else None
+    return Client(asked, lab.behaviour.states.demanded, lab.tasks if tasks else None)
 
 
 def _complete(lab: "Lab", method: str, result: Mapping[str, Any]) -> dict[str, Any]:

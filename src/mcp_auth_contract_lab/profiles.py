@@ -19,12 +19,14 @@ from mcp_auth_contract_lab.fault import Change, adapting, all_of, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.methods import DISCOVERY, shown_if_allowed
 from mcp_auth_contract_lab.profile import Profile
-from mcp_auth_contract_lab.protocol import as_events
+from mcp_auth_contract_lab.protocol import as_events, check_mirrored_invoice, invoice_described
 from mcp_auth_contract_lab.refusal import HttpRefused, RpcRefused
 from mcp_auth_contract_lab.scopes import BASIC_SCOPE, Operation, insufficient, operations_of, required_scopes
 from mcp_auth_contract_lab.settings import ENDPOINT, WELL_KNOWN, LabSettings
+from mcp_auth_contract_lab.streams import OpenStream
 from mcp_auth_contract_lab.tools import Tool
 
+_STREAM_S = 60
 _SCOPE_TOKEN = re.compile(r"[!#-\[\]-~]+")
 """RFC 6749 §3.3."""
 
@@ -67,6 +69,12 @@ async def discovery_is_open(incoming: Incoming) -> bool:
 
 async def _redirect_slash(_lab: object, incoming: Incoming) -> Response | None:
     return RedirectResponse(ENDPOINT, 308) if incoming.path == ENDPOINT + "/" else None
+
+
+async def _silent_stream(_lab: object, incoming: Incoming) -> Response | None:
+    """Open a stream to whoever has no token, on which nothing ever comes."""
+    open_to = incoming.method == "GET" and incoming.path == ENDPOINT and incoming.header("authorization") is None
+    return OpenStream(seconds=_STREAM_S) if open_to else None
 
 
 def _several_lines(denial: Denial) -> Response:
@@ -182,7 +190,14 @@ PROFILES: Mapping[Profile, Change] = MappingProxyType(
             adapting("isolation", "exports", lambda exports: replace(exports, ended_by_use=True)),
             changing("states", once=True),
         ),
+        Profile.ASKS_ALWAYS: changing("states", demanded=True),
+        Profile.MIRRORED_ARGUMENTS: all_of(
+            changing("protocol", mirrored=check_mirrored_invoice), changing("listing", described=invoice_described)
+        ),
+        Profile.STRICT_KEYS: changing("isolation", strict_keys=True),
         Profile.TOOL_CHALLENGE: _challenging_in_results(lambda _denial: True),
+        Profile.INVALID_TOKEN_401: _challenging_in_results(lambda denial: denial.get("error") != "invalid_token"),
+        Profile.PUBLIC_STREAM: changing("endpoint", open_to_all=discovery_is_open, intercept=_silent_stream),
         Profile.EITHER_CHALLENGE: _challenging_in_results(lambda denial: denial.get("error") is None),
     }
 )

@@ -13,6 +13,7 @@ from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.refusal import RpcRefused
 from mcp_auth_contract_lab.streams import EventStream
+from mcp_auth_contract_lab.tools import Tool
 
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -81,6 +82,30 @@ def _decoded(value: str) -> str | None:
         return b64decode(value[9:-2], validate=True).decode()
     except ValueError:
         return None
+
+
+_INVOICE_HEADER = "Invoice"
+
+
+def invoice_described(tool: Tool) -> dict[str, Any]:
+    """Describe a tool whose invoice a header field repeats (MCP 2026-07-28, x-mcp-header)."""
+    described = tool.describe()
+    for name, schema in described["inputSchema"]["properties"].items():
+        if name == "invoice_id":
+            schema["x-mcp-header"] = _INVOICE_HEADER
+    return described
+
+
+def check_mirrored_invoice(incoming: Incoming, message: Mapping[str, Any]) -> None:
+    """Mcp-Param-Invoice repeats the invoice of a call, besides what every request mirrors. Raises RpcRefused."""
+    check_mirrored_headers(incoming, message)
+    arguments = rpc.params_of(message).get("arguments")
+    named = arguments.get("invoice_id") if isinstance(arguments, dict) else None
+    if message.get("method") != "tools/call" or named is None:
+        return
+    lines = incoming.header_lines(f"mcp-param-{_INVOICE_HEADER}".lower())
+    if len(lines) != 1 or _decoded(lines[0]) != named:
+        raise _mismatch(f"Mcp-Param-{_INVOICE_HEADER}")
 
 
 def as_written(_incoming: Incoming, message: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

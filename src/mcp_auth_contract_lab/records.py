@@ -91,7 +91,8 @@ class Isolation:
     `listing` says whose list goes on where a page token was handed to another, `cached` the key under which an invoice
     found by its id is kept (None: it is not), `unknown` what happens for an id that nothing has, `told` whether a
     caller is told of a change that was made, `repeated` the key under which a write is remembered (None: it is not),
-    `audited` whether a read is logged, `exports` what is done with kept exports.
+    `strict_keys` whether each write needs a key, and a key serves one payload only, `audited` whether a read is logged,
+    `exports` what is done with kept exports.
     """
 
     visible: Callable[[Principal, Invoice, Way], bool] = owner_and_readers
@@ -101,6 +102,7 @@ class Isolation:
     unknown: Callable[[str], None] = lambda _invoice_id: None
     told: Callable[[Principal, Invoice], bool] = lambda _principal, _invoice: True
     repeated: Callable[[Principal, str], object] = lambda principal, key: (principal.key, key)
+    strict_keys: bool = False
     audited: Callable[[Principal, Invoice], bool] = lambda principal, invoice: not is_owner(principal, invoice)
     exports: ExportRules = field(default_factory=ExportRules)
 
@@ -130,6 +132,7 @@ class Ledger:
         self._secret = secrets.token_bytes(32)
         self._handed: dict[str, Principal] = {}
         self._cache: dict[object, Invoice] = {}
+        self._payloads: dict[str | None, tuple[str, int]] = {}
         self._written: dict[object, Invoice | None] = {}
 
     def visible(self, principal: Principal, way: Way) -> Iterator[Invoice]:
@@ -157,8 +160,11 @@ class Ledger:
     def update(self, principal: Principal, invoice_id: str, amount: int, key: str | None = None) -> Invoice | None:
         """Set the amount of an invoice that the caller may change, or return None.
 
-        A second write with an idempotency key answers as the first one did, and changes nothing.
+        A second write with an idempotency key answers as the first one did, and changes nothing. Where keys are strict,
+        each belongs to the arguments that it first came with (draft-ietf-httpapi-idempotency-key-header).
         """
+        if self._isolation.strict_keys and self._payloads.setdefault(key, (invoice_id, amount)) != (invoice_id, amount):
+            return None
         remembered = None if key is None else self._isolation.repeated(principal, key)
         if remembered is not None and remembered in self._written:
             return self._written[remembered]

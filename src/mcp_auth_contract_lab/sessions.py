@@ -6,6 +6,7 @@ import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 from mcp_auth_contract.model import Revision
@@ -115,7 +116,8 @@ class Sessions:
         if session.owner is ANONYMOUS and principal is not ANONYMOUS:
             session.owner = principal
         if not self._rules.usable_by(session, principal):
-            raise HttpRefused(self._rules.foreign, "no such session")
+            reason = "no such session" if self._rules.foreign == HTTPStatus.NOT_FOUND else ""
+            raise HttpRefused(self._rules.foreign, reason)
         return session
 
     def end(self, session: Session) -> None:

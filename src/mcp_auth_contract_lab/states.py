@@ -26,7 +26,8 @@ class StateRules:
 
     `sealed` picks what the seal covers, `verified` compares the seal that came (None: there is none) with the right
     one, `serves` says whom a state serves, `names` what of a request it is for, and `acting` who acts when it is used
-    (the caller, or who it was given to). `once` forbids to use a state twice.
+    (the caller, or who it was given to). `once` forbids to use a state twice,
+    `demanded` to call what asks with a client that cannot be asked.
     """
 
     sealed: Callable[[Mapping[str, Any]], object] = lambda payload: payload
@@ -35,6 +36,7 @@ class StateRules:
     names: Callable[[str, Mapping[str, Any]], object] = lambda tool, arguments: [tool, arguments]
     acting: Callable[[Principal, Principal], Principal] = lambda caller, _given_to: caller
     once: bool = False
+    demanded: bool = False
 
 
 @dataclass(slots=True)

@@ -61,12 +61,25 @@ EDITS: dict[Profile, list[tuple[str, str]]] = {
     Profile.SCP_LIST: [("[claims]", '[claims]\nscope = "scp"\nscope_format = "list"')],
     Profile.PUBLIC_DISCOVERY: [("public = []", f"public = {_PUBLIC}")],
     Profile.TOOL_CHALLENGE: _in_results("tool"),
+    Profile.INVALID_TOKEN_401: _in_results("tool"),
+    Profile.PUBLIC_STREAM: [("public = []", f"public = {_PUBLIC}")],
     Profile.EITHER_CHALLENGE: _in_results("either"),
     Profile.OPAQUE: [*OPAQUE],
     Profile.AUDITED: [("[policy]", f'[audit]\nfile = "{AUDIT_LOG}"\n\n[policy]')],
+    Profile.STRICT_KEYS: [("amount = 1 }", 'amount = 1, idempotency_key = "order-1" }')],
     Profile.ANY_TYP: [("[claims]", '[claims]\ntyp = "JWT"')],
 }
 """What a contract has to say about a profile; a contract tells the truth about its server."""
+
+CONCERNED: dict[Profile, list[str]] = {
+    Profile.FOREIGN_SESSION_403: ["scope-every-403-explained", "scope-missing-403", "session-lends-no-identity"],
+    Profile.INVALID_TOKEN_401: ["tool-challenge-on-bad-token", "tool-challenge-invalid-token", "tool-challenge-syntax"],
+    Profile.PUBLIC_STREAM: ["challenge-get-stream-gated", "session-resume-gated"],
+    Profile.STRICT_KEYS: ["isolation-write-denied", "isolation-key-bound"],
+    Profile.ASKS_ALWAYS: ["scope-exact-accepted", "isolation-request-state-bound"],
+    Profile.MIRRORED_ARGUMENTS: ["scope-exact-accepted", "scope-missing-denied", "isolation-read-denied"],
+}
+"""The checks that a profile was made for."""
 
 
 def sampled(name: str, parts: int, always: Iterable[str] = ()) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ Profiles are run against a third of all checks, another third for each; `MCP_AUT
 """
 
 import pytest
-from tests.lab.lab_runs import CHECKS, EDITS, run_lab, sampled
+from tests.lab.lab_runs import CHECKS, CONCERNED, EDITS, run_lab, sampled
 
 from mcp_auth_contract.execution import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
@@ -42,7 +42,9 @@ def test_the_sound_server_passes_everything_on_every_revision_at_once(issuer: Em
 @pytest.mark.parametrize("profile", Profile)
 def test_a_legal_profile_stays_green(profile: Profile, issuer: EmbeddedIssuer) -> None:
     core = [check.id for check in CHECKS if check.core]
-    options = Options(checks=CHECKS, environ={}, selection=Selection(sampled(profile, 3, core)))
+    options = Options(
+        checks=CHECKS, environ={}, selection=Selection(sampled(profile, 3, [*core, *CONCERNED.get(profile, [])]))
+    )
     report = run_lab(issuer, profiles=[profile], edits=EDITS.get(profile, []), options=options, freeze=True)
     assert blemishes(report) == []
     assert report.gate.exit_code == 0

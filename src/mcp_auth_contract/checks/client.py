@@ -7,9 +7,10 @@ from http import HTTPStatus
 from typing import Any, TypeAlias
 
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, Attempt, Reading, read
-from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.context import ANSWERABLE, Context
 from mcp_auth_contract.checks.presentation import Presentation, bearer
 from mcp_auth_contract.contract import Operation
+from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.wire import (
@@ -82,10 +83,17 @@ class PrincipalSession:
     async def message(
         self, call: Call, *, identifier: int | None = None, capabilities: Mapping[str, Any] | None = None
     ) -> Message:
-        """Write a call as the era demands; `capabilities` are said in the stateless era alone."""
+        """Write a call as the era demands, with the header fields that the tool's schema asks for.
+
+        `capabilities` are said in the stateless era alone, besides those that a tool needs which asks for input.
+        """
         revision, session = await self._place()
         number = next(self.context.conversation.ids) if identifier is None else identifier
-        return request(revision, call, number, session=session, capabilities=capabilities)
+        tool = str(call.params.get("name")) if call.method == "tools/call" and self.context.issued else None
+        schema = None if tool is None else await self.context.schema(revision, tool)
+        asks = tool is not None and any(one.tool == tool for one in self.context.contract.inputs)
+        able = {**(ANSWERABLE if asks else {}), **(capabilities or {})}
+        return request(revision, call, number, session=session, schema=schema, capabilities=able)
 
     async def calling(self, operation: Operation, *, identifier: int | None = None) -> Message:
         """Write the call of an operation; an anonymous look at a server knows no tool, and names a method instead."""
@@ -132,9 +140,15 @@ class PrincipalSession:
         fresh: bool = False,
         capabilities: Mapping[str, Any] | None = None,
     ) -> Received:
-        """Send one request; a session that the server has forgotten is opened anew for it."""
+        """Send one request, and again with the answers where the tool asks for what the contract has answers for.
+
+        A session that the server has forgotten is opened anew for it. With `capabilities` the call is the caller's own,
+        and nothing is answered.
+        """
         message = await self.message(call, capabilities=capabilities)
         received = await self.send(message, token=token, note=note, fresh=fresh)
+        if capabilities is None and (more := self._asked_for(call, received)) is not None:
+            received = await self.send(await self.message(more), token=token, note=note, fresh=fresh)
         live = await self.session()
         if live is None or live.session is None or received.answer.status != HTTPStatus.NOT_FOUND:
             return received
@@ -162,6 +176,8 @@ class PrincipalSession:
         message = await self.calling(operation, identifier=identifier)
         noted = way if note is None else note
         received = await self.send(message, token=token, note=noted, fresh=fresh, timeout=timeout)
+        if self.context.issued is not None and (more := self._asked_for(call_of(operation), received)) is not None:
+            received = await self.send(await self.message(more), token=token, note=noted, fresh=fresh, timeout=timeout)
         return Attempt(way, "call", received.answer, read(received.answer))
 
     async def attempt(
@@ -176,7 +192,7 @@ class PrincipalSession:
 
     async def shake_hands(self, *, token: Credential = OWN, note: str = "") -> Handshake:
         """Shake hands with a token: `initialize`, and `notifications/initialized` if that is accepted."""
-        opening = initialize(self.revision, next(self.context.conversation.ids))
+        opening = initialize(self.revision, next(self.context.conversation.ids), self.context.capabilities)
         received = await self.send(opening, token=token, note=note)
         handshake = handshake_of(received, self.revision)
         if handshake.open:
@@ -213,6 +229,18 @@ class PrincipalSession:
         revision, session = await self._place()
         own, conversation = self._shown(OWN).headers, self.context.conversation
         return await list_all(conversation, revision, kind, own, session=session, fresh=fresh, note=note)
+
+    def _asked_for(self, call: Call, received: Received) -> Call | None:
+        """Return the call with what its tool asked for (MCP 2026-07-28, multi round-trip requests), if it asked."""
+        reply = received.raw_reply
+        if pointed_at(reply, "/result/resultType") != "input_required" or self.context.issued is None:
+            return None
+        asking = next((one for one in self.context.contract.inputs if one.tool == call.params.get("name")), None)
+        if asking is None:
+            return None
+        state = pointed_at(reply, "/result/requestState")
+        more = {} if state is None else {"requestState": state}
+        return Call(call.method, {**call.params, "inputResponses": dict(asking.responses), **more})
 
     def _shown(self, token: Credential) -> Presentation:
         if isinstance(token, _Own):

@@ -1,7 +1,10 @@
 """What probes work with: the conversation, the tokens, and the live sessions that they share."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
 
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.issuer_control import IssuerControl
@@ -9,10 +12,13 @@ from mcp_auth_contract.checks.minting import Minter
 from mcp_auth_contract.checks.outputs import Outputs
 from mcp_auth_contract.checks.presentation import bearer
 from mcp_auth_contract.clock import Clock, RealTime, TimeControl, system_clock
-from mcp_auth_contract.contract import Contract, Operation
+from mcp_auth_contract.contract import Contract, Operation, operations, principal_for
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import Difference, difference
-from mcp_auth_contract.wire import Conversation, Handshake, HeaderPair
+from mcp_auth_contract.wire import LISTS, Conversation, Handshake, HeaderPair, Listing, list_all
+
+ANSWERABLE: Mapping[str, Any] = MappingProxyType({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}})
+"""What the kit says that it can be asked: servers may ask nothing else (MCP 2026-07-28, MRTR)."""
 
 
 @dataclass(slots=True)
@@ -35,6 +41,7 @@ class Context:
     outputs: Outputs = field(default_factory=Outputs)
     clock: Clock = system_clock
     listed: dict[tuple[Revision, str, str, frozenset[str]], frozenset[str] | None] = field(default_factory=dict)
+    _schemas: dict[tuple[Revision, str], "asyncio.Task[Listing]"] = field(default_factory=dict)
     _live: dict[tuple[Revision, str], "asyncio.Task[Handshake]"] = field(default_factory=dict)
 
     @property
@@ -54,6 +61,30 @@ class Context:
         """The contract of the run."""
         return self.minter.contract
 
+    @property
+    def capabilities(self) -> Mapping[str, Any]:
+        """What a handshake says that the kit can be asked: whatever the contract has answers for."""
+        return ANSWERABLE if self.issued is not None and self.contract.inputs else {}
+
+    async def schema(self, revision: Revision, tool: str) -> Mapping[str, Any] | None:
+        """Return the inputSchema of a tool as it is listed for whoever may call it; None where no list shows it.
+
+        Only the stateless era needs it: only there header fields mirror arguments. Each list is read once.
+        """
+        operation = next((one for one in operations(self.contract) if one.name == tool), None)
+        if operation is None or not revision.stateless:
+            return None
+        key = (revision, self.minter.caller(principal_for(self.contract, operation)))
+        if key not in self._schemas:
+            reading = list_all(
+                self.conversation, revision, LISTS["tools"], self._bearer(key[1]), note="what the tools are called with"
+            )
+            self._schemas[key] = asyncio.create_task(reading)
+        # Shielded: a cancelled case must not cancel the list that others wait for.
+        listing = await asyncio.shield(self._schemas[key])
+        schema = next((one.get("inputSchema") for one in listing.entries if one.get("name") == tool), None)
+        return schema if isinstance(schema, dict) else None
+
     async def live(self, revision: Revision, principal: str | None) -> Handshake | None:
         """Return the principal's open session in a stateful revision, shaken hands on once and shared.
 
@@ -63,7 +94,9 @@ class Context:
             return None
         key = (revision, principal)
         if key not in self._live:
-            opening = self.conversation.open_session(revision, self._bearer(principal), note="live session")
+            opening = self.conversation.open_session(
+                revision, self._bearer(principal), capabilities=self.capabilities, note="live session"
+            )
             self._live[key] = asyncio.create_task(opening)
         # Shielded: a cancelled case must not cancel the session that others share.
         task = self._live[key]
@@ -82,6 +115,9 @@ class Context:
 
     async def close(self) -> None:
         """End the shared sessions."""
+        for reading in self._schemas.values():
+            reading.cancel()
+        await asyncio.gather(*self._schemas.values(), return_exceptions=True)
         tasks, self._live = self._live, {}
         for (_, principal), task in tasks.items():
             if task.done() and not task.cancelled() and task.exception() is None:

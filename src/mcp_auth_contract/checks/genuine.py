@@ -59,6 +59,10 @@ class GenuineMinter(Minter):
             raise CannotSign(_OTHER_SCOPES)
         return self.good
 
+    def caller(self, principal: str) -> str:  # noqa: ARG002  there is one token for all
+        """Return the holder of the genuine token, who makes all calls."""
+        return self.holder
+
     def mint(
         self, principal: str, token: str, variant: str | None = None, scopes: frozenset[str] | None = None
     ) -> Minted:

@@ -50,6 +50,16 @@ def proves_nothing(answer: Answer) -> bool:
     return answer.status is None or answer.limits_rate
 
 
+def open_and_silent(answer: Answer, facts: Facts) -> bool:
+    """Whether a GET stream is open like the handshake that the contract opens, and no event of it carries anything.
+
+    An event without data is only a place to resume at.
+    """
+    if "initialize" not in facts.public or answer.method != "GET" or not answer.stream or answer.status != 200:
+        return False
+    return not any(line.startswith("data:") and line[5:].strip() for line in answer.text.splitlines())
+
+
 def unanswered(*attempts: Attempt) -> Inconclusive | None:
     """Return the first attempt whose answer proves nothing, as a verdict."""
     for one in attempts:

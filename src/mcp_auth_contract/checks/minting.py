@@ -167,6 +167,10 @@ class Minter:
         self._made_known(minted)
         return minted
 
+    def caller(self, principal: str) -> str:
+        """Return who makes a call that a principal should make: whoever there are tokens for."""
+        return principal
+
     def variants(self, defect: str, principal: str) -> tuple[str, ...]:
         """Return the variants of a defect that make a difference for a principal's token; ("",) for a single form."""
         return DEFECTS[defect].variants_for(self.spec(principal), self.keys)

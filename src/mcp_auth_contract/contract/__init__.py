@@ -1,6 +1,15 @@
 """The contract file: what the kit has to know about a server, checked before anything is sent."""
 
-from mcp_auth_contract.contract.access import Access, Ways, accesses, handle_calls, no_access, operation_of, tool_call
+from mcp_auth_contract.contract.access import (
+    Access,
+    Ways,
+    accesses,
+    handle_calls,
+    keyed,
+    no_access,
+    operation_of,
+    tool_call,
+)
 from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve, resolve_issuer
 from mcp_auth_contract.contract.load import at_url, load_contract, read_contract
 from mcp_auth_contract.contract.models import (
@@ -49,6 +58,7 @@ __all__ = [
     "environment_secrets",
     "handle_calls",
     "implying",
+    "keyed",
     "load_contract",
     "no_access",
     "operation_of",

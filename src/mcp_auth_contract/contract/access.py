@@ -9,7 +9,7 @@ from mcp_auth_contract.contract.models import Contract, Handle, Record, RecordPa
 from mcp_auth_contract.contract.operations import Operation, operations, principal_for, satisfies
 from mcp_auth_contract.model import OperationKind
 
-__all__ = ["Access", "Ways", "accesses", "handle_calls", "no_access", "operation_of", "tool_call"]
+__all__ = ["Access", "Ways", "accesses", "handle_calls", "keyed", "no_access", "operation_of", "tool_call"]
 
 
 class Ways(StrEnum):
@@ -67,6 +67,14 @@ def tool_call(contract: Contract, tool: str, arguments: Mapping[str, Any] | None
     """Return the call of a declared tool, with other arguments than those declared where some are given."""
     declared = next(one for one in operations(contract) if (one.kind, one.name) == (OperationKind.TOOL, tool))
     return declared if arguments is None else declared.calling(arguments)
+
+
+def keyed(contract: Contract, operation: Operation, key: str) -> Operation:
+    """Return the call under an idempotency key; unchanged where its tool takes none."""
+    argument = next((tool.idempotency for tool in contract.tools if tool.name == operation.name), None)
+    if argument is None or operation.kind is not OperationKind.TOOL:
+        return operation
+    return operation.calling({**operation.arguments, argument: key})
 
 
 def handle_calls(contract: Contract, handle: Handle) -> tuple[Operation, Operation]:

@@ -199,14 +199,15 @@ def _introspect(control: Control, *, moved: bool) -> Endpoint:
 
         def waits(state: tuple[Behaviour, IntrospectionAnswer | None]) -> bool:
             of_all, of_one = state
-            return of_all.hang or (of_one is not None and of_one.hang)
+            return of_all.hang or (of_one is not None and of_one.hang and not moved)
 
         of_all, of_one = await settled(current, waits, control.change)
         if of_all != Behaviour():
             return await answer(of_all, b"" if of_one is None else of_one.usual())
         if of_one is None:
             return _refusal("invalid_request", "token is missing, or there more than once")
-        return await answer(of_one, of_one.usual())
+        # Whoever followed the redirect gets the answer, or following would never be seen.
+        return await answer(Behaviour() if moved else of_one, of_one.usual())
 
     return endpoint
 

@@ -118,9 +118,9 @@ def notification(revision: Revision, call: Call, *, session: str | None = None) 
     return Message(_headers(revision, call, session), value, None)
 
 
-def initialize(revision: Revision, identifier: int) -> Message:
+def initialize(revision: Revision, identifier: int, capabilities: Mapping[str, Any] | None = None) -> Message:
     """Write the `initialize` request of a stateful revision; it carries neither session nor version header."""
-    params = {"protocolVersion": revision.value, "capabilities": {}, "clientInfo": CLIENT_INFO}
+    params = {"protocolVersion": revision.value, "capabilities": dict(capabilities or {}), "clientInfo": CLIENT_INFO}
     value = {"jsonrpc": "2.0", "id": identifier, "method": "initialize", "params": params}
     return Message((("Content-Type", "application/json"), ("Accept", ACCEPT)), value, identifier)
 

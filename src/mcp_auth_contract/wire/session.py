@@ -89,10 +89,15 @@ class Conversation:
         return await self.send(request(revision, call, next(self.ids), session=session), credentials, note=note)
 
     async def open_session(
-        self, revision: Revision, credentials: Sequence[HeaderPair] = (), *, note: str = ""
+        self,
+        revision: Revision,
+        credentials: Sequence[HeaderPair] = (),
+        *,
+        capabilities: Mapping[str, Any] | None = None,
+        note: str = "",
     ) -> Handshake:
         """Shake hands in a stateful revision: `initialize`, and `notifications/initialized` if that is accepted."""
-        received = await self.receive(initialize(revision, next(self.ids)), credentials, note=note)
+        received = await self.receive(initialize(revision, next(self.ids), capabilities), credentials, note=note)
         handshake = handshake_of(received, revision)
         if not handshake.open:
             return handshake

@@ -123,6 +123,8 @@ FAULTS.rows(
             sources(_unread_header))),
     ("introspection-anonymous", "Tokens are introspected without client authentication.",
      _introspecting(credentials=lambda _settings: {})),
+    ("introspection-redirect-followed", "The token goes to wherever the introspection endpoint redirects to.",
+     _introspecting(ask=partial(ask, follow=True))),
     ("introspection-500-on-outage", "While tokens cannot be introspected, requests end with 500.",
      _introspecting(outage=lambda: Response("Internal Server Error", 500, media_type="text/plain"))),
 )  # fmt: skip

@@ -35,6 +35,10 @@ def _for(error: str | None) -> _When:
 _MISSING, _BAD, _WEAK = _for(None), _for("invalid_token"), _for("insufficient_scope")
 
 
+def _expired(denial: Denial) -> bool:
+    return "expired" in (denial.get("error_description") or "")
+
+
 def _refused_with(edit: Callable[[_Result], _Result], when: _When = always) -> Change:
     """Change the result that refuses."""
 
@@ -135,7 +139,8 @@ async def tool_challenge_pointer_to_another(_lab: Lab, incoming: Incoming) -> Re
 
 FAULTS.rows(
     ("tool-challenge-401-without-token", "A tool without a token is answered with 401.", _by_status(_MISSING)),
-    ("tool-challenge-401-on-bad-token", "A tool with a bad token is answered with 401.", _by_status(_BAD)),
+    ("tool-challenge-expired-unexplained", "A tool with an expired token says isError, and no more.",
+     _refused_with(lambda result: {**result, "_meta": {}}, _expired)),
     ("tool-challenge-403-on-missing-scope", "A tool that lacks a scope is answered with 403.", _by_status(_WEAK)),
     ("tool-challenge-left-out", "A tool that lacks a scope says isError, and no more.",
      _refused_with(lambda result: {**result, "_meta": {}}, _WEAK)),

@@ -66,7 +66,7 @@ _ON_CALLS: Mapping[str, tuple[Any, Facts]] = {
     "not_mistaken": (call(result(of="alice-canary")), facts(canaries=frozenset({"alice-canary"}))),
     "scope_lookalike_denied": (call(result()), _HERE),
     "not_served": (call(result()), _HERE),
-    "redirect_preferably_refused": (call(answer(500)), _HERE),
+    "redirect_preferably_refused": (call(result()), _HERE),
     "trouble_told": (call(answer(500)), _HERE),
     "one_order_only": (call(result(), result()), _HERE),
     "refused_as_bad_request": (call(answer(401, _CHALLENGE)), _HERE),

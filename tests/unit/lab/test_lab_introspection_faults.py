@@ -83,6 +83,11 @@ def anonymous(room):
     return asked.authentication is ClientAuthentication.NONE
 
 
+def follows(room):
+    room.trouble(BehaviourName.INTROSPECTION_MOVED)
+    return room.reads(room.know("fresh"))
+
+
 def server_error(room):
     room.trouble(BehaviourName.OUTAGE_503)
     return room.ask().status_code == 500
@@ -133,6 +138,7 @@ SHOWN = {
     "introspection-cached-by-prefix": [other_suffix],
     "introspection-form-injection": [injected],
     "introspection-anonymous": [anonymous],
+    "introspection-redirect-followed": [follows],
     "introspection-500-on-outage": [server_error],
 }
 CASES = [(fault, shows) for name, fault in FAULTS.items() for shows in SHOWN[name]]

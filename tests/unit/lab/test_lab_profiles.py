@@ -20,13 +20,17 @@ def test_every_profile_lets_the_good_in_and_keeps_the_others_out(make_lab, keys,
     named = {"scp": ["invoices:read"], "scope": ...} if profile is Profile.SCP_LIST else {}
     call = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}
     send = lab.legacy if profile is Profile.LEGACY_ONLY else lab.modern
-    assert "alice-t1" in send("tools/call", call, keys.token(**named)).text
-    assert "alice-t1" not in send("tools/call", call, keys.token("bob", **named)).text
     session = {"session": lab.open_session(keys.token(**named))} if send == lab.legacy else {}
+    if profile is Profile.MIRRORED_ARGUMENTS:
+        assert send("tools/call", call, keys.token()).status_code == 400
+        session = {"headers": {"mcp-param-invoice": "INV-1"}}
+    assert "alice-t1" in send("tools/call", call, keys.token(**named), **session).text
+    assert "alice-t1" not in send("tools/call", call, keys.token("bob", **named), **session).text
     for bad in (None, keys.forged(), keys.token(exp=1, **named)):
         answer = send("tools/call", call, bad, **session)
         assert "alice-t1" not in answer.text
-        in_band = profile is Profile.TOOL_CHALLENGE or (profile is Profile.EITHER_CHALLENGE and bad is None)
+        by_status = {Profile.EITHER_CHALLENGE, Profile.INVALID_TOKEN_401}
+        in_band = profile is Profile.TOOL_CHALLENGE or (profile in by_status and bad is None)
         assert answer.status_code == (200 if in_band else 401)
 
 
@@ -219,3 +223,28 @@ def test_the_audited_profile_writes_nothing_where_it_runs(make_lab, keys, tmp_pa
     lab = make_lab(Profile.AUDITED)
     assert lab.call("get_invoice", {"invoice_id": "INV-2"}, keys.token("admin")).status_code == 200
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_strict_key_serves_one_payload_only(make_lab, keys):
+    lab = make_lab(Profile.STRICT_KEYS)
+
+    def write(amount, key):
+        call = {
+            "name": "update_invoice",
+            "arguments": {"invoice_id": "INV-1", "amount": amount, "idempotency_key": key},
+        }
+        return lab.modern("tools/call", call, keys.token()).json()["result"]
+
+    assert not write(1, "one")["isError"]
+    assert not write(1, "one")["isError"]
+    assert write(2, "one")["isError"]
+    assert not write(2, "two")["isError"]
+
+
+def test_what_asks_always_needs_a_client_that_answers(make_lab, keys):
+    lab = make_lab(Profile.ASKS_ALWAYS)
+    call = {"name": "approve_invoice", "arguments": {"invoice_id": "INV-1"}}
+    refused = lab.modern("tools/call", call, keys.token())
+    assert refused.status_code == 400
+    assert refused.json()["error"]["code"] == -32021
+    assert refused.json()["error"]["data"] == {"requiredCapabilities": {"elicitation": {}}}

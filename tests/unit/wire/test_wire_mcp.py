@@ -80,6 +80,12 @@ def test_only_the_stateless_era_puts_metadata_into_the_body(revision: Revision) 
         assert meta is None
 
 
+def test_initialize_says_what_the_client_answers() -> None:
+    message = initialize(Revision.R2025_11_25, 1, {"elicitation": {}})
+    assert message.value["params"]["capabilities"] == {"elicitation": {}}
+    assert initialize(Revision.R2025_11_25, 1).value["params"]["capabilities"] == {}
+
+
 def test_initialize_carries_neither_session_nor_version_header() -> None:
     message = initialize(Revision.R2025_11_25, 1)
     assert {name for name, _ in message.headers} == {"Content-Type", "Accept"}

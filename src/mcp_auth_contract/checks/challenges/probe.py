@@ -42,7 +42,8 @@ async def ask_method(question: MethodQuestion, context: Context) -> CallObserved
     session = PrincipalSession(context, question.revision, question.principal)
     ((_, presentation),) = forms_of("bearer", question, context, minted_for(question, context))
     if question.form == "initialize":
-        message, step = initialize(question.revision, next(context.conversation.ids)), "initialize"
+        message = initialize(question.revision, next(context.conversation.ids), context.capabilities)
+        step = "initialize"
     else:
         message, step = await session.message(Call(question.form, _parameters(question.form))), "call"
     answer = (await session.send(message, token=presentation)).answer

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mcp_auth_contract.checks.client import PrincipalSession, call_of
-from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.context import ANSWERABLE, Context
 from mcp_auth_contract.checks.handles.observation import (
     HandleObserved,
     OwnStateObserved,
@@ -15,16 +15,13 @@ from mcp_auth_contract.checks.handles.observation import (
 )
 from mcp_auth_contract.checks.handles.tampering import alterations
 from mcp_auth_contract.checks.isolation.observation import Asked, Canary
-from mcp_auth_contract.checks.isolation.probe import forbidden, owner_and_other, pointed, step
+from mcp_auth_contract.checks.isolation.probe import forbidden, new_key, owner_and_other, pointed, step
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
-from mcp_auth_contract.contract import Contract, Input, Operation, Ways, handle_calls, tool_call
+from mcp_auth_contract.contract import Contract, Input, Operation, Ways, handle_calls, keyed, tool_call
 from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.wire import Call
 from mcp_auth_contract.wire.conversation import Received
-
-_CLIENT: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
-"""What the kit says that it can be asked: servers may ask nothing else (MCP 2026-07-28, MRTR)."""
 
 _MORE_HANDLES = 2
 
@@ -53,8 +50,8 @@ async def ask_handle(question: AccessQuestion, context: Context) -> HandleObserv
         return found
 
     async def use(name: str, caller: PrincipalSession, text: str) -> None:
-        called = call_of(used.calling({**used.arguments, handle.argument: text}))
-        received = await caller.say(called, note=f"isolation, handle, {name}: {caller.principal}")
+        called = keyed(contract, used.calling({**used.arguments, handle.argument: text}), new_key())
+        received = await caller.say(call_of(called), note=f"isolation, handle, {name}: {caller.principal}")
         calls.append(step(name, caller, received))
 
     first = await make("made")
@@ -72,11 +69,16 @@ async def ask_handle(question: AccessQuestion, context: Context) -> HandleObserv
 
 @dataclass(slots=True)
 class _Rounds:
-    """The calls of one tool that asks for input, each kept as a step."""
+    """The calls of one tool that asks for input, each kept as a step.
+
+    Each call has an idempotency key of its own, where the tool takes one, and goes on with that key.
+    """
 
     contract: Contract
     operation: Operation
     calls: list[Asked] = field(default_factory=list)
+    _begun: dict[str | None, tuple[Operation, Operation]] = field(default_factory=dict)
+    _last: tuple[Operation, Operation] | None = None
 
     @property
     def input(self) -> Input:
@@ -94,24 +96,30 @@ class _Rounds:
 
     async def first(self, name: str, caller: PrincipalSession, operation: Operation | None = None) -> str | None:
         """Make the call, and return the state that goes with what is asked for."""
-        reply = (await self._say(name, caller, operation, {})).raw_reply
+        meant = operation or self.operation
+        self._last = (meant, keyed(self.contract, meant, new_key()))
+        reply = (await self._say(name, caller, self._last[1], {})).raw_reply
         state = pointed_at(reply, "/result/requestState")
-        asks = pointed_at(reply, "/result/resultType") == "input_required"
-        return state if asks and isinstance(state, str) else None
+        if pointed_at(reply, "/result/resultType") != "input_required" or not isinstance(state, str):
+            return None
+        self._begun[state] = self._last
+        return state
 
     async def go_on(
         self, name: str, caller: PrincipalSession, state: str | None, operation: Operation | None = None
     ) -> None:
         """Make the call again, with the answers and a state."""
         more = {"inputResponses": dict(self.input.responses), **({} if state is None else {"requestState": state})}
-        await self._say(name, caller, operation, more)
+        meant = operation or self.operation
+        begun, called = self._begun.get(state, self._last) or (None, meant)
+        await self._say(name, caller, called if begun == meant else keyed(self.contract, meant, new_key()), more)
 
     async def _say(
-        self, name: str, caller: PrincipalSession, operation: Operation | None, more: Mapping[str, Any]
+        self, name: str, caller: PrincipalSession, operation: Operation, more: Mapping[str, Any]
     ) -> Received:
-        call = call_of(operation or self.operation)
+        call = call_of(operation)
         note = f"isolation, requestState, {name}: {caller.principal}"
-        received = await caller.say(Call(call.method, {**call.params, **more}), note=note, capabilities=_CLIENT)
+        received = await caller.say(Call(call.method, {**call.params, **more}), note=note, capabilities=ANSWERABLE)
         self.calls.append(step(name, caller, received))
         return received
 

@@ -1,5 +1,7 @@
 """Two principals on the way to one record: what each of them gets, one after the other."""
 
+import secrets
+
 from mcp_auth_contract.answers import Accepted, describe, read
 from mcp_auth_contract.checks.client import PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
@@ -52,6 +54,11 @@ def page_token(received: Received, pointer: str) -> object | None:
     """Return what leads to the next page, as it was received; None where there is nothing."""
     found = pointed_at((received.raw_reply or {}).get("result"), pointer)
     return None if found == "" or found is False else found
+
+
+def new_key() -> str:
+    """Return an idempotency key that no call has had."""
+    return f"kit-{secrets.token_hex(8)}"
 
 
 def pointed(received: Received, pointer: str) -> str | None:

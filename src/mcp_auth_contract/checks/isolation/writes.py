@@ -5,17 +5,19 @@ import secrets
 from dataclasses import replace
 from pathlib import Path
 
+from mcp_auth_contract.checks.client import PrincipalSession
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.isolation.observation import (
+    Asked,
     AuditObserved,
     MissingObserved,
     RepeatedWriteObserved,
     WriteObserved,
 )
-from mcp_auth_contract.checks.isolation.probe import asked, canary_of, owner_and_other, record_of
+from mcp_auth_contract.checks.isolation.probe import asked, canary_of, new_key, owner_and_other, record_of
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
-from mcp_auth_contract.contract import Contract, Operation, Record, Ways, operation_of
+from mcp_auth_contract.contract import Contract, Operation, Record, Ways, keyed, operation_of
 from mcp_auth_contract.model import OperationKind
 
 _DIGITS = frozenset("0123456789")
@@ -29,24 +31,29 @@ async def ask_record_write(question: AccessQuestion, context: Context) -> WriteO
     """Let another principal write another value into a record, and its owner read it before and after.
 
     The owner then writes the same value: where the owner's read shows that, it would have shown the other's. In the
-    end the owner writes what the contract says.
+    end the owner writes what the contract says. Each write has an idempotency key of its own, where the tool takes one:
+    a server answers a known key from memory, or refuses it with other arguments, and either would hide the write.
     """
     operation, contract = question.operation, context.contract
     owner, other = owner_and_other(question, context)
     record = record_of(contract, question.record)
     reading, varied = _reading(contract, record), _varied(contract, record, operation)
+
+    async def write(caller: PrincipalSession, called: Operation, name: str) -> Asked:
+        return await asked(caller, keyed(contract, called, new_key()), name)
+
     return WriteObserved(
         owner=question.owner,
         principal=question.principal,
         canary=canary_of(contract, question.record),
-        own=await asked(owner, operation, "own"),
+        own=await write(owner, operation, "own"),
         before=await asked(owner, reading, "before"),
-        foreign=await asked(other, varied, "foreign"),
+        foreign=await write(other, varied, "foreign"),
         after=await asked(owner, reading, "after"),
         again=await asked(owner, reading, "again"),
-        control=await asked(owner, varied, "control"),
+        control=await write(owner, varied, "control"),
         changed=await asked(owner, reading, "changed"),
-        put_back=await asked(owner, operation, "put back") if varied != operation else None,
+        put_back=await write(owner, operation, "put back") if varied != operation else None,
     )
 
 
@@ -62,26 +69,21 @@ async def ask_repeated_write(question: AccessQuestion, context: Context) -> Repe
     owner, other = owner_and_other(question, context)
     record = record_of(contract, question.record)
     reading, varied = _reading(contract, record), _varied(contract, record, operation)
-    argument = next(tool.idempotency or "" for tool in contract.tools if tool.name == operation.name)
-
-    def keyed(called: Operation, key: str) -> Operation:
-        return called.calling({**called.arguments, argument: key})
-
-    first, last, others = (f"kit-{secrets.token_hex(8)}" for _ in range(3))
+    first, last, others, back = (new_key() for _ in range(4))
     return RepeatedWriteObserved(
         owner=question.owner,
         principal=question.principal,
         canary=canary_of(contract, question.record),
-        own=await asked(owner, keyed(operation, first), "own"),
+        own=await asked(owner, keyed(contract, operation, first), "own"),
         before=await asked(owner, reading, "before"),
-        borrowed=await asked(other, keyed(operation, first), "borrowed"),
-        unborrowed=await asked(other, keyed(operation, others), "unborrowed"),
-        second=await asked(owner, keyed(varied, first), "second"),
+        borrowed=await asked(other, keyed(contract, operation, first), "borrowed"),
+        unborrowed=await asked(other, keyed(contract, operation, others), "unborrowed"),
+        second=await asked(owner, keyed(contract, varied, first), "second"),
         after=await asked(owner, reading, "after"),
         again=await asked(owner, reading, "again"),
-        control=await asked(owner, keyed(varied, last), "control"),
+        control=await asked(owner, keyed(contract, varied, last), "control"),
         changed=await asked(owner, reading, "changed"),
-        put_back=await asked(owner, keyed(operation, f"{last}-back"), "put back"),
+        put_back=await asked(owner, keyed(contract, operation, back), "put back"),
     )
 
 

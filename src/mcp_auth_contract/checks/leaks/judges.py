@@ -251,8 +251,12 @@ def every_challenge_points(observed: ExchangesObserved, facts: Facts) -> Verdict
 
 @judge
 def every_denial_explained(observed: ExchangesObserved, facts: Facts) -> Verdict:
-    """Each 403 to a caller with a good token says why: an error in its challenge, or in its body (RFC 6750 §3.1)."""
-    denied = [one for one in _calls(observed, 403) if one.credential in _HONEST and not one.origin]
+    """Each 403 to a caller with a good token says why: an error in its challenge, or in its body (RFC 6750 §3.1).
+
+    No scope opens another principal's session, so that a 403 there has nothing to say.
+    """
+    own = (one for one in _calls(observed, 403) if not one.origin and not one.foreign)
+    denied = [one for one in own if one.credential in _HONEST]
 
     def lacks(one: Exchanged) -> bool:
         challenged = any(each.is_bearer and each.get("error") for each in one.answer.challenges.challenges)

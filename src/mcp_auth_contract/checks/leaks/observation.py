@@ -33,7 +33,8 @@ class Exchanged:
     `verb` is the HTTP method, `rpc` the JSON-RPC method of a single message, empty for any other body. `at_endpoint`
     says that the URL's path is the endpoint's. `sender` is the principal whose token it was, good or not. `origin` says
     that the request named an Origin or another host, `session` that the answer has a session id which the request had
-    not. `leaked` are labels of tokens in the answer, `secrets` the records whose canaries are in it.
+    not, `foreign` that the request named a session which another principal opened. `leaked` are labels of tokens in the
+    answer, `secrets` the records whose canaries are in it.
     """
 
     answer: Answer
@@ -44,6 +45,7 @@ class Exchanged:
     sender: str | None = None
     origin: bool = False
     session: bool = False
+    foreign: bool = False
     leaked: tuple[str, ...] = ()
     secrets: tuple[Secret, ...] = ()
 

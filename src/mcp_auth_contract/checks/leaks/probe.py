@@ -77,10 +77,18 @@ def _exchanges(context: Context, minter: Minter) -> tuple[Exchanged, ...]:
         (record.canary, Secret(record.name, frozenset(filter(record.may_read, minter.contract.principals))))
         for record in minter.contract.records
     ]
-    return tuple(
-        _exchanged(one, minter.holders, secrets, at_endpoint=_place(one.url)[1] == path)
+    exchanges = [
+        one
         for one in context.conversation.door.evidence.exchanges()
         if one.status is not None and _place(one.url)[0] == origin
+    ]
+    opened: dict[str, str | None] = {}
+    for one in exchanges:
+        for name, value in one.response_headers:
+            if name.lower() == "mcp-session-id":
+                opened.setdefault(value, _sender(one, minter.holders)[1])
+    return tuple(
+        _exchanged(one, minter.holders, secrets, opened, at_endpoint=_place(one.url)[1] == path) for one in exchanges
     )
 
 
@@ -90,7 +98,12 @@ def _place(url: str) -> tuple[str, str]:
 
 
 def _exchanged(
-    one: Exchange, holders: Mapping[str, Holder], secrets: list[tuple[str, Secret]], *, at_endpoint: bool
+    one: Exchange,
+    holders: Mapping[str, Holder],
+    secrets: list[tuple[str, Secret]],
+    opened: Mapping[str, str | None],
+    *,
+    at_endpoint: bool,
 ) -> Exchanged:
     texts = (one.response_body, *(value for _, value in one.response_headers))
     found = tuple(secret for canary, secret in secrets if any(canary in text for text in texts))
@@ -98,7 +111,7 @@ def _exchanged(
     if found or answer.status in (401, 403):
         answer = replace(answer, messages=_messages(answer))
     sent = {name.lower(): value for name, value in one.request_headers}
-    session = answer.header("mcp-session-id")
+    session, entered = answer.header("mcp-session-id"), sent.get("mcp-session-id", "")
     credential, sender = _sender(one, holders)
     return Exchanged(
         answer,
@@ -108,7 +121,8 @@ def _exchanged(
         credential,
         sender,
         origin=bool(sent.keys() & {"origin", "x-forwarded-host"}),
-        session=session is not None and session != sent.get("mcp-session-id"),
+        session=session is not None and session != entered,
+        foreign=opened.get(entered, sender) != sender,
         leaked=one.leaked,
         secrets=found,
     )

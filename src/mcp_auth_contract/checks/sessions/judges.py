@@ -4,7 +4,15 @@ from collections.abc import Callable, Sequence
 
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refusal, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import Finding, judge, judge_each, judge_on, narrowing, proves_nothing
+from mcp_auth_contract.checks.judging import (
+    Finding,
+    judge,
+    judge_each,
+    judge_on,
+    narrowing,
+    open_and_silent,
+    proves_nothing,
+)
 from mcp_auth_contract.checks.sessions.observation import (
     SessionEndObserved,
     SessionIdsObserved,
@@ -52,6 +60,8 @@ def session_guarded(observed: SessionObserved, facts: Facts) -> Verdict:
                 return Inconclusive(f"{_seen(step)}, the owner's record in it; {report}")
     for step in observed.steps:
         if step.name == "stranger" and step.accepted and step.attempt.answer.method != "DELETE":
+            if open_and_silent(step.attempt.answer, facts):
+                continue
             opened = " with an open event stream" if step.attempt.answer.stream else ""
             return Fail("401", f"{_seen(step)}{opened}")
         if step.name in ("stranger", "intruder", "own") and _leaked(step, facts):

@@ -203,7 +203,7 @@ async def ask_session_ids(question: OperationQuestion, context: Context) -> Sess
     ids: list[str] = []
     opened: list[PrincipalSession] = []
     for number in range(1, _IDS + 1):
-        opening = initialize(question.revision, next(context.conversation.ids))
+        opening = initialize(question.revision, next(context.conversation.ids), context.capabilities)
         received = await own.send(opening, note=f"session {number} of {_IDS}")
         reading = read(received.answer)
         attempts.append(Attempt(f"handshake {number}", "initialize", received.answer, reading))

@@ -206,10 +206,14 @@ def not_mistaken(observed: CallObserved, facts: Facts) -> Verdict:
 @judge
 def not_served(observed: CallObserved, facts: Facts) -> Verdict:
     """The operation does not run; whether the server says 401, 503 or breaks down is another check's question."""
+    return _no_effect(observed, "401, or 503")
+
+
+def _no_effect(observed: CallObserved, expected: str) -> Verdict:
     if observed.accepted is None and observed.attempts:
         observed = _while_the_issuer_fails(observed)
         return unanswered(*observed.attempts) or Pass()
-    return _effect_or_silence(observed, "401, or 503") or Pass()
+    return _effect_or_silence(observed, expected) or Pass()
 
 
 @judge
@@ -225,11 +229,8 @@ def trouble_told(observed: CallObserved, facts: Facts) -> Verdict:
 
 @judge
 def redirect_preferably_refused(observed: CallObserved, facts: Facts) -> Verdict:
-    """A request that holds a token had better not follow a redirect; on the same origin it may."""
-    verdict = trouble_told(observed, facts)
-    if verdict == Pass() and observed.accepted:
-        return Pass("the introspection endpoint's redirect was followed, with the token")
-    return verdict
+    """A request that holds a token had better not follow a redirect; how the failure is told is another question."""
+    return _no_effect(observed, "a refusal")
 
 
 def _disputed(observed: CallObserved, advice: str, *, advise_if_accepted: bool) -> Verdict:

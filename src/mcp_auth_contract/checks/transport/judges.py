@@ -2,7 +2,7 @@
 
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, describe
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge, judge_on, proves_nothing
+from mcp_auth_contract.checks.judging import judge, judge_on, open_and_silent, proves_nothing
 from mcp_auth_contract.checks.tokens.judges import answered, unsettled
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
@@ -23,6 +23,8 @@ def endpoint_closed(observed: EndpointObserved, facts: Facts) -> Verdict:
             return Fail(expected, describe(observed.answer), Impact.AVAILABILITY)
         case Accepted() if "initialize" in facts.public and observed.form in ("notification", "client_response"):
             return Pass("served without a token; policy.public opens the handshake")
+        case Accepted() if open_and_silent(observed.answer, facts):
+            return Pass("open without a token, and nothing came; policy.public opens the handshake")
         case Accepted():
             return Fail(expected, _opened(observed.answer))
         case Ambiguous(why=AmbiguityReason.UNREADABLE) if observed.answer.stream or _has_result(observed.answer):

@@ -106,6 +106,13 @@ def test_a_403_for_an_origin_needs_no_reason() -> None:
     assert judged("every_denial_explained", run(browser, browser)) == Pass()
 
 
+def test_a_403_in_the_session_of_another_needs_no_reason() -> None:
+    foreign = replace(DENIED, answer=answer(403), foreign=True)
+    assert judged("every_denial_explained", run(foreign, foreign)) == Pass()
+    own = replace(DENIED, answer=answer(403))
+    assert isinstance(judged("every_denial_explained", run(own)), Fail)
+
+
 def test_a_403_whose_body_names_the_error_says_why() -> None:
     told = replace(DENIED, answer=answer(403, body={"error": "account_suspended"}))
     assert judged("every_denial_explained", run(told)) == Pass()

@@ -298,3 +298,13 @@ def test_a_foreign_origin_is_refused_in_any_way_with_advice_where_the_revision_s
 def test_a_foreign_origin_that_breaks_the_server_is_not_refused() -> None:
     verdict = judged("foreign_origin_refused", call(answer(500)), facts(loopback=True))
     assert verdict == Fail("403", "500", Impact.AVAILABILITY)
+
+
+@pytest.mark.parametrize("name", ["not_served", "trouble_told", "redirect_preferably_refused"])
+def test_while_the_issuer_fails_a_503_with_retry_after_is_an_answer(name: str) -> None:
+    assert judged(name, call(answer(503, headers=(("retry-after", "7"),)))) == Pass()
+
+
+def test_a_redirect_that_was_followed_fails_and_how_its_failure_is_told_does_not() -> None:
+    assert judged("redirect_preferably_refused", call(result())) == Fail("a refusal", "200 with a result")
+    assert judged("redirect_preferably_refused", call(answer(500))) == Pass()

@@ -63,6 +63,18 @@ def test_without_a_token_either_error_is_right() -> None:
         assert judged("in_band_error", call(challenged(f'Bearer error="{error}"')), IN_TOOL) == Pass()
 
 
+def test_to_an_invalid_token_401_is_right_whatever_the_contract_says() -> None:
+    bad = call(UNAUTHORIZED, UNAUTHORIZED, change="the token has expired")
+    assert judged("in_band_refusal", bad, IN_TOOL) == Pass()
+    assert judged("in_band_text", bad, IN_TOOL) == NotApplicable(
+        "refused by the HTTP status, as MCP demands of an invalid token"
+    )
+    assert isinstance(judged("in_band_refusal", call(FORBIDDEN, change="the token has expired"), IN_TOOL), Fail)
+    weak = call(UNAUTHORIZED, UNAUTHORIZED)
+    assert isinstance(judged("in_band_refusal", weak, IN_TOOL), Fail)
+    assert isinstance(judged("in_band_text", weak, IN_TOOL), Inconclusive)
+
+
 @pytest.mark.parametrize("policy", [IN_TOOL, EITHER])
 def test_a_status_beside_is_right_only_where_the_contract_says_either(policy: object) -> None:
     for refusal in (UNAUTHORIZED, FORBIDDEN):

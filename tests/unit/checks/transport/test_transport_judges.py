@@ -1,5 +1,7 @@
 """Which answers leave the endpoint open, and which of the many closed forms are legal."""
 
+from dataclasses import replace
+
 import pytest
 from tests.unit.checks.literals import (
     ENDPOINT,
@@ -82,10 +84,22 @@ def test_an_agreed_open_handshake_takes_messages_that_get_no_reply(name: str) ->
     )
 
 
+@pytest.mark.parametrize("text", ["", ": keep-alive\n\n", "id: 1\ndata:\n\n"])
+def test_an_agreed_open_handshake_opens_a_stream_on_which_nothing_comes(text: str) -> None:
+    silent = replace(answer(200, stream=True), method="GET", text=text)
+    seen = door(silent, "get_stream", expects_reply=False)
+    lazy = facts(public=frozenset({"initialize"}))
+    said = "open without a token, and nothing came; policy.public opens the handshake"
+    assert judged("endpoint_closed", seen, lazy) == Pass(said)
+    assert isinstance(judged("endpoint_closed", seen), Fail)
+
+
 def test_an_agreed_open_handshake_opens_no_other_form() -> None:
     lazy = facts(public=frozenset({"initialize"}))
-    seen = door(answer(200, stream=True), "get_stream", expects_reply=False)
-    assert isinstance(judged("endpoint_closed", seen, lazy), Fail)
+    told = replace(answer(200, stream=True), method="GET", text='data: {"jsonrpc":"2.0","method":"m"}\n\n')
+    assert isinstance(judged("endpoint_closed", door(told, "get_stream", expects_reply=False), lazy), Fail)
+    served = door(answer(200, stream=True), "batch", expects_reply=False)
+    assert isinstance(judged("endpoint_closed", served, lazy), Fail)
 
 
 @pytest.mark.parametrize("each", [REFUSED, rpc_error(), answer(404), answer(400)])

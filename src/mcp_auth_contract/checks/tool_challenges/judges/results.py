@@ -19,8 +19,9 @@ _BY_STATUS = frozenset({Refused(Refusal.UNAUTHORIZED), Refused(Refusal.FORBIDDEN
 def in_band_refusal(observed: CallObserved, facts: Facts) -> Finding:
     """The refused call is answered with an error result that holds the challenge, at status 200.
 
-    Where the contract says "either", a 401 or 403 is as right. A handshake may be refused by its status, for no
-    tool was called yet, and a session that is another principal's by 404.
+    Where the contract says "either", a 401 or 403 is as right; to a token that is invalid MCP demands a 401, whatever
+    the contract says. A handshake may be refused by its status, for no tool was called yet, and a session that is
+    another principal's by 404.
     """
     called = [attempt for attempt in observed.attempts if attempt.step == "call"]
     told = any(challenged_in_result(attempt.answer) for attempt in called)
@@ -30,15 +31,23 @@ def in_band_refusal(observed: CallObserved, facts: Facts) -> Finding:
                 continue
             case Refused(how=Refusal.NOT_SERVED) if told and attempt.answer.status == 404:
                 continue
-            case reading if reading in _BY_STATUS and facts.challenge == "either":
+            case reading if reading in _right_statuses(observed, facts):
                 continue
             case Accepted() if not challenged_in_result(attempt.answer):
                 return Inconclusive(_RAN)
             case _:
                 return _seen(attempt.answer)
-    if not called and facts.challenge != "either":
+    if not called and not _right_statuses(observed, facts):
         return Inconclusive(f"no tool was called: the handshake got {describe(observed.attempts[0].answer)}")
     return None
+
+
+def _right_statuses(observed: CallObserved, facts: Facts) -> frozenset[Refused]:
+    """Return how the status may refuse in the place of a result (MCP authorization, token handling: 401 if invalid)."""
+    if facts.challenge == "either":
+        return _BY_STATUS
+    invalid = observed.token is not None and bool(observed.token.change)
+    return frozenset({Refused(Refusal.UNAUTHORIZED)}) if invalid else frozenset()
 
 
 def _seen(answer: Answer) -> str:
@@ -58,8 +67,10 @@ def _told(observed: CallObserved, facts: Facts) -> Sequence[Answer] | Verdict:
         return doubt
     if observed.accepted:
         return Inconclusive(_RAN)
-    if facts.challenge == "either" and all(attempt.reading in _BY_STATUS for attempt in observed.attempts):
-        return NotApplicable('refused by the HTTP status, as policy.challenge = "either" allows')
+    right = _right_statuses(observed, facts)
+    if right and all(attempt.reading in right for attempt in observed.attempts):
+        why = "MCP demands of an invalid token" if facts.challenge == "tool" else 'policy.challenge = "either" allows'
+        return NotApplicable(f"refused by the HTTP status, as {why}")
     return Inconclusive("no result holds a challenge to read; tool-challenge-on-missing-token or its like reports it")
 
 
