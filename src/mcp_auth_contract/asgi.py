@@ -15,8 +15,6 @@ import uvicorn
 
 from mcp_auth_contract.errors import UsageError
 
-__all__ = ["Served", "bind", "serve_in_thread", "url_of"]
-
 _LOGGERS = ("uvicorn.error", "uvicorn.access", "uvicorn.asgi", "asyncio")
 _UNWINDING_S = 1.0
 _PATIENCE_S = 5.0

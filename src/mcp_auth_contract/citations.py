@@ -12,8 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError
 
-__all__ = ["CITATIONS", "Citation", "read_citations"]
-
 
 @dataclass(frozen=True, slots=True)
 class Citation:

@@ -5,8 +5,6 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-__all__ = ["Clock", "RealTime", "TimeControl", "stopwatch", "system_clock"]
-
 Clock = Callable[[], float]
 """Seconds since the epoch (RFC 7519 NumericDate), fractions allowed."""
 

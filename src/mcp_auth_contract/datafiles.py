@@ -4,8 +4,6 @@ from pathlib import Path
 
 from mcp_auth_contract.errors import UsageError
 
-__all__ = ["data_folder"]
-
 _PACKAGE = Path(__file__).resolve().parent
 
 

@@ -1,7 +1,5 @@
 """The errors a user can meet, each one sentence that names the place and the repair."""
 
-__all__ = ["ContractError", "KitError", "Unreachable", "Unwritable", "UsageError"]
-
 
 class KitError(Exception):
     """Base of every error that is told to the user in one line, without a traceback."""

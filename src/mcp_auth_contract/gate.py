@@ -6,8 +6,6 @@ from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplica
 from mcp_auth_contract.reports.groups import many
 from mcp_auth_contract.reports.model import ControlSeen, Gate, Result
 
-__all__ = ["decide", "unproved"]
-
 
 def decide(
     results: Sequence[Result],

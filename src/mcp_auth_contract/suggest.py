@@ -3,8 +3,6 @@
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["suggest"]
-
 
 def suggest(word: str, known: Iterable[str], otherwise: str | None = None, written: str = "{}") -> str:
     """Return `did you mean "…"?` with the known word most like `word`.

@@ -15,7 +15,7 @@ import trustme
 from tests.hostile.servers import BEHAVIOURS, Behaviour, hostile
 
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, TransportFailure, read
-from mcp_auth_contract.wire import HttpDoor, Redactor, Request
+from mcp_auth_contract.wire import HttpClient, Redactor, Request
 
 LIMIT = 0.6
 SLACK = 25.0
@@ -28,29 +28,29 @@ async def no_sleep(_: float) -> None:
 
 
 @contextlib.asynccontextmanager
-async def door_to(url: str, limit: float = LIMIT) -> AsyncIterator[HttpDoor]:
-    async with HttpDoor(url, redactor=Redactor(), time_limit=limit, sleep=no_sleep) as door:
-        yield door
+async def door_to(url: str, limit: float = LIMIT) -> AsyncIterator[HttpClient]:
+    async with HttpClient(url, redactor=Redactor(), time_limit=limit, sleep=no_sleep) as http:
+        yield http
 
 
-def ask(behaviour: Behaviour, limit: float = LIMIT, **served: Any) -> tuple[Answer, HttpDoor, float]:
-    async def exchange() -> tuple[Answer, HttpDoor, float]:
-        async with hostile(behaviour, **served) as server, door_to(server.url, limit) as door:
+def ask(behaviour: Behaviour, limit: float = LIMIT, **served: Any) -> tuple[Answer, HttpClient, float]:
+    async def exchange() -> tuple[Answer, HttpClient, float]:
+        async with hostile(behaviour, **served) as server, door_to(server.url, limit) as http:
             body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
             begun = time.perf_counter()
-            answer = await door.send(Request("POST", server.url, (), body, expects_id=1))
-            return answer, door, time.perf_counter() - begun
+            answer = await http.send(Request("POST", server.url, (), body, expects_id=1))
+            return answer, http, time.perf_counter() - begun
 
     return asyncio.run(exchange())
 
 
 @pytest.mark.parametrize("name", sorted(BEHAVIOURS))
 def test_every_exchange_ends_in_time_as_one_recorded_answer(name: str) -> None:
-    answer, door, seconds = ask(BEHAVIOURS[name])
-    assert (answer.status is None) == (answer.trouble is not None)
+    answer, http, seconds = ask(BEHAVIOURS[name])
+    assert (answer.status is None) == (answer.failure is not None)
     assert seconds < LIMIT + SLACK
-    assert door.evidence.get(answer.exchange) is not None
-    assert all(len(one.response_body) <= 16 * 1024 for one in door.evidence.exchanges())
+    assert http.evidence.get(answer.exchange) is not None
+    assert all(len(one.response_body) <= 16 * 1024 for one in http.evidence.exchanges())
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_no_flood_fills_the_memory(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "trouble"),
+    ("name", "failure"),
     [
         ("closed_at_once", TransportFailure.RESET),
         ("reset", TransportFailure.RESET),
@@ -83,9 +83,9 @@ def test_no_flood_fills_the_memory(name: str) -> None:
         ("two_lengths", TransportFailure.PROTOCOL),
     ],
 )
-def test_without_a_status_the_trouble_is_named(name: str, trouble: TransportFailure) -> None:
-    answer, _, _ = ask(BEHAVIOURS[name], limit=LIMIT if trouble is TransportFailure.TIMEOUT else 20.0)
-    assert answer.trouble is trouble
+def test_without_a_status_the_trouble_is_named(name: str, failure: TransportFailure) -> None:
+    answer, _, _ = ask(BEHAVIOURS[name], limit=LIMIT if failure is TransportFailure.TIMEOUT else 20.0)
+    assert answer.failure is failure
     assert read(answer) == Ambiguous(AmbiguityReason.NO_ANSWER)
 
 
@@ -129,36 +129,36 @@ def test_octets_that_are_not_utf8_are_replaced_and_noted() -> None:
 
 def test_a_redirect_is_an_answer_and_is_not_followed() -> None:
     async def exchange() -> tuple[Answer, int]:
-        async with hostile(BEHAVIOURS["redirect_ring"]) as server, door_to(server.url) as door:
-            return await door.send(Request("POST", server.url)), len(server.asked)
+        async with hostile(BEHAVIOURS["redirect_ring"]) as server, door_to(server.url) as http:
+            return await http.send(Request("POST", server.url)), len(server.asked)
 
     answer, asked = asyncio.run(exchange())
     assert (answer.status, asked) == (307, 1)
 
 
 def test_429_is_tried_three_times_and_then_reported() -> None:
-    answer, door, _ = ask(BEHAVIOURS["rate_limited"])
+    answer, http, _ = ask(BEHAVIOURS["rate_limited"])
     assert answer.status == 429
-    assert [one.status for one in door.evidence.exchanges()] == [429, 429, 429]
+    assert [one.status for one in http.evidence.exchanges()] == [429, 429, 429]
 
 
 def test_429_that_asks_for_years_is_reported_at_once() -> None:
-    answer, door, _ = ask(BEHAVIOURS["rate_limited_for_long"])
+    answer, http, _ = ask(BEHAVIOURS["rate_limited_for_long"])
     assert answer.status == 429
-    assert len(door.evidence.exchanges()) == 1
+    assert len(http.evidence.exchanges()) == 1
 
 
 def test_a_server_that_drops_the_connection_after_each_500_can_be_asked_again() -> None:
     async def exchange() -> list[int | None]:
-        async with hostile(BEHAVIOURS["server_error"]) as server, door_to(server.url) as door:
-            return [(await door.send(Request("POST", server.url))).status for _ in range(5)]
+        async with hostile(BEHAVIOURS["server_error"]) as server, door_to(server.url) as http:
+            return [(await http.send(Request("POST", server.url))).status for _ in range(5)]
 
     assert asyncio.run(exchange()) == [500] * 5
 
 
 def test_https_to_a_plain_port_fails_in_tls() -> None:
     answer, _, _ = ask(BEHAVIOURS["silence"], scheme="https")
-    assert answer.trouble is TransportFailure.TLS
+    assert answer.failure is TransportFailure.TLS
 
 
 def test_a_handshake_that_is_broken_off_leaves_no_socket_open() -> None:
@@ -177,29 +177,29 @@ def test_https_to_a_plain_port_that_answers_fails_in_tls() -> None:
 
         server = await asyncio.start_server(greet, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        async with server, door_to(f"https://127.0.0.1:{port}/mcp") as door:
-            return await door.send(Request("POST", f"https://127.0.0.1:{port}/mcp"))
+        async with server, door_to(f"https://127.0.0.1:{port}/mcp") as http:
+            return await http.send(Request("POST", f"https://127.0.0.1:{port}/mcp"))
 
-    assert asyncio.run(exchange()).trouble is TransportFailure.TLS
+    assert asyncio.run(exchange()).failure is TransportFailure.TLS
 
 
 def test_http_to_a_tls_port_is_no_answer() -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
     answer, _, _ = ask(BEHAVIOURS["silence"], tls=context, scheme="http")
-    assert answer.trouble in (TransportFailure.RESET, TransportFailure.PROTOCOL)
+    assert answer.failure in (TransportFailure.RESET, TransportFailure.PROTOCOL)
 
 
 def test_a_certificate_nobody_trusts_fails_in_tls_and_sends_nothing() -> None:
     async def exchange() -> tuple[Answer, int]:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
-        async with hostile(BEHAVIOURS["server_error"], tls=context) as server, door_to(server.url) as door:
+        async with hostile(BEHAVIOURS["server_error"], tls=context) as server, door_to(server.url) as http:
             headers = (("Authorization", "Bearer abcdefgh12345678"),)
-            return await door.send(Request("POST", server.url, headers)), len(server.asked)
+            return await http.send(Request("POST", server.url, headers)), len(server.asked)
 
     answer, asked = asyncio.run(exchange())
-    assert answer.trouble is TransportFailure.TLS
+    assert answer.failure is TransportFailure.TLS
     assert "certificate not trusted" in answer.detail
     assert asked == 0
 
@@ -214,9 +214,9 @@ def test_in_front_of_a_sound_server_only_the_chosen_requests_are_spoiled() -> No
             port = int(sound.url.split(":")[2].split("/")[0])
             async with (
                 hostile(BEHAVIOURS["redirect_ring"], after=1, sound=("127.0.0.1", port)) as server,
-                door_to(server.url) as door,
+                door_to(server.url) as http,
             ):
                 urls = [server.url, server.url, server.url.replace("/mcp", "/other")]
-                return [(await door.send(Request("GET", url))).status for url in urls]
+                return [(await http.send(Request("GET", url))).status for url in urls]
 
     assert asyncio.run(exchange()) == [204, 307, 204]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from tests.hostile.servers import Asked
-from tests.unit.wire.test_wire_door import respond, with_door
+from tests.unit.wire.test_wire_http import respond, with_door
 
 from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.wire import Evidence, Exchange, HttpDoor, Request, http
+from mcp_auth_contract.wire import Evidence, Exchange, HttpClient, Request, http
 from mcp_auth_contract.wire.evidence import Room, cut_headers
 from mcp_auth_contract.wire.messages import messages_in
 
@@ -48,11 +48,11 @@ def test_many_large_answers_take_little_memory(
         kind = "text/event-stream" if make is many_events else "application/json"
         writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
 
-    async def use(door: HttpDoor, server: Any) -> list[Answer]:
+    async def use(http: HttpClient, server: Any) -> list[Answer]:
         kept = []
         for number in range(24):
             body = json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call"}).encode()
-            answer = await door.send(Request("POST", server.url, (), body, expects_id=number, timeout=60))
+            answer = await http.send(Request("POST", server.url, (), body, expects_id=number, timeout=60))
             assert number > 2 or (answer.reply is not None and answer.reply["id"] == number)
             kept.append(answer)
         return kept
@@ -73,10 +73,10 @@ def test_many_large_answers_take_little_memory(
 def test_of_header_fields_little_is_kept() -> None:
     lines = [f"X-{number}: {'x' * 900}" for number in range(90)]
 
-    async def use(door: HttpDoor, server: Any) -> None:
-        answer = await door.send(Request("GET", server.url))
+    async def use(http: HttpClient, server: Any) -> None:
+        answer = await http.send(Request("GET", server.url))
         assert sum(len(value) for _, value in answer.headers) < 20_000
-        (one,) = door.evidence.exchanges()
+        (one,) = http.evidence.exchanges()
         assert sum(len(value) for _, value in one.response_headers) < 9_000
         assert "cut" in str(one.response_headers[-1])
 

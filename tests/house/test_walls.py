@@ -32,7 +32,7 @@ def copy(tmp_path: Path) -> Path:
         ("checks/sessions/judges.py", "import mcp_auth_contract.tokens", "A judge has no socket and no token"),
         ("checks/leaks/observation.py", "import mcp_auth_contract.wire", "A judge has no socket and no token"),
         ("checks/scopes/probe.py", "import mcp_auth_contract.plan", "The layers of the house"),
-        ("contract/load.py", "import httpx", "One door to the network"),
+        ("contract/load.py", "import httpx", "One client to the network"),
         ("gate.py", "import jwt", "Cryptography stays with tokens and the issuer"),
         ("reports/junit.py", "import pytest", "pytest stays with its plugin"),
         ("plan/case.py", "import mcp_auth_contract_lab", "The sample server stays apart"),

@@ -24,7 +24,7 @@ class TransportFailure(StrEnum):
 class Answer:
     """What came back for one request.
 
-    `status` is None exactly when `trouble` is set. Header names are in lower case and in the order received; a
+    `status` is None exactly when `failure` is set. Header names are in lower case and in the order received; a
     repeated field keeps one entry per line. `text` is the decoded body, cut at the cap (`truncated`). `messages` are
     the JSON-RPC messages of the body or the event stream in order; `reply` is the response that carries the request's
     id, or the only response if its id is null.
@@ -34,7 +34,7 @@ class Answer:
     method: str
     url: str
     status: int | None = None
-    trouble: TransportFailure | None = None
+    failure: TransportFailure | None = None
     detail: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     text: str = ""

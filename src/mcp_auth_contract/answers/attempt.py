@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from mcp_auth_contract.answers.answer import Answer
 from mcp_auth_contract.answers.reading import Accepted, Reading
 
-__all__ = ["Attempt"]
-
 
 @dataclass(frozen=True, slots=True)
 class Attempt:

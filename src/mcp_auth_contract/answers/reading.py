@@ -12,7 +12,7 @@ class Refusal(StrEnum):
     UNAUTHORIZED = "401"
     FORBIDDEN = "403"
     MALFORMED = "400"
-    NOT_SERVED = "not served here"  # 404, 405, 406, 410, 415, 421, 501: the door itself is closed
+    NOT_SERVED = "not served here"  # 404, 405, 406, 410, 415, 421, 501: the endpoint itself is closed
     OTHER = "other 4xx"
     TOOL_CHALLENGE = "tool result with a challenge"  # isError and _meta["mcp/www_authenticate"]
     TOOL_ERROR = "tool result with isError"
@@ -107,8 +107,8 @@ def _read_success(answer: Answer, *, expects_reply: bool) -> Reading:
 def describe(answer: Answer) -> str:
     """Say in a few words what was observed, as in "observed 401 with error="invalid_token""."""
     if answer.status is None:
-        trouble = answer.trouble or TransportFailure.PROTOCOL
-        return f"{trouble.value}{f' ({answer.detail})' if answer.detail else ''}"
+        failure = answer.failure or TransportFailure.PROTOCOL
+        return f"{failure.value}{f' ({answer.detail})' if answer.detail else ''}"
     said = str(answer.status)
     bearer = answer.challenges.bearer
     error = bearer.get("error") if bearer else None

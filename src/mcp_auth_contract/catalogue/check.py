@@ -5,8 +5,6 @@ from enum import StrEnum
 
 from mcp_auth_contract.model import Impact, Level, Revision
 
-__all__ = ["Axis", "Check", "Need", "ScopeChoice"]
-
 
 class Axis(StrEnum):
     """Over what a check expands into cases."""

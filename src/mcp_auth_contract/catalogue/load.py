@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mcp_auth_contract.catalogue.check import Axis, Check, Need, ScopeChoice
-from mcp_auth_contract.checks.registry import JUDGES, PRESENTATIONS, PROBES, TOKENS
+from mcp_auth_contract.checks.presentation import PRESENTATIONS
+from mcp_auth_contract.checks.registry import JUDGES, PROBES, TOKENS
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError
 from mcp_auth_contract.model import Impact, Level, Revision
 from mcp_auth_contract.suggest import suggest
-
-__all__ = ["FAMILIES", "load_builtin", "load_catalogue", "retired_ids"]
 
 FAMILIES = (
     "prm",

@@ -15,7 +15,6 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.wire import (
     ACCEPT,
-    LISTS,
     Call,
     Handshake,
     Listing,
@@ -33,8 +32,6 @@ from mcp_auth_contract.wire.conversation import Received
 from mcp_auth_contract.wire.mcp import initialize
 from mcp_auth_contract.wire.messages import is_response_to
 from mcp_auth_contract.wire.session import handshake_of
-
-__all__ = ["LISTS", "OWN", "Credential", "ListKind", "PrincipalSession", "call_of", "read_bodiless"]
 
 
 class _Own(Enum):
@@ -129,7 +126,7 @@ class PrincipalSession:
             timeout=timeout,
             note=note,
         )
-        return await self.context.conversation.door.receive(sent)
+        return await self.context.conversation.http.receive(sent)
 
     async def say(
         self,
@@ -222,7 +219,7 @@ class PrincipalSession:
         own = read_headers(*await self._place(), accept=accept)
         shown = self._shown(token)
         sent = Request(verb, shown.url(self.context.endpoint), (*shown.headers, *own, *headers), note=note)
-        return await self.context.conversation.door.receive(sent)
+        return await self.context.conversation.http.receive(sent)
 
     async def list(self, kind: ListKind, *, fresh: bool = False, note: str = "") -> Listing:
         """Return a whole list, page by page."""

@@ -130,7 +130,7 @@ class Context:
         self, url: str, *, headers: tuple[HeaderPair, ...] = (), accept: str = "application/json"
     ) -> Answer:
         """GET a document without credentials; the resource's own origin is asked where the endpoint really is."""
-        return await self.conversation.door.fetch(self._located(url), accept=accept, headers=headers)
+        return await self.conversation.http.fetch(self._located(url), accept=accept, headers=headers)
 
     def _bearer(self, principal: str) -> tuple[HeaderPair, ...]:
         return bearer(self.minter.mint(principal, "good").token).headers

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 from mcp_auth_contract.checks.leaks.observation import Passed
 
-__all__ = ["NOT_KEPT", "Outputs"]
-
 NOT_KEPT = "[mcp-auth-contract: what the server wrote after its first 64 MiB was not kept]\n"
 """How a text ends that is not all of what the server wrote."""
 

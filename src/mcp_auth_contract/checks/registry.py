@@ -8,12 +8,9 @@ from types import MappingProxyType
 from mcp_auth_contract import checks
 from mcp_auth_contract.checks import judging, probing
 from mcp_auth_contract.checks.judging import Judge
-from mcp_auth_contract.checks.presentation import PRESENTATIONS
 from mcp_auth_contract.checks.probing import Probe
 from mcp_auth_contract.checks.questions import GOOD, NO_TOKEN
 from mcp_auth_contract.tokens.defects import DEFECTS
-
-__all__ = ["JUDGES", "PRESENTATIONS", "PROBES", "TOKENS"]
 
 for _module in pkgutil.walk_packages(checks.__path__, f"{checks.__name__}."):
     importlib.import_module(_module.name)

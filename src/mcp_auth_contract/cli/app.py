@@ -35,8 +35,6 @@ from mcp_auth_contract.cli.supervisor import WORDS, said_by
 from mcp_auth_contract.errors import KitError
 from mcp_auth_contract.model import Level
 
-__all__ = ["app", "call", "cannot_write"]
-
 app = typer.Typer(
     name="mcp-auth-contract",
     help="An authentication contract test kit for protected MCP servers.",

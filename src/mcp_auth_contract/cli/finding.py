@@ -7,8 +7,6 @@ from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.reports.groups import SAMPLE
 
-__all__ = ["FoundContract", "find_contract"]
-
 DEFAULT_NAME = "mcp-auth-contract.toml"
 
 

@@ -29,8 +29,6 @@ from mcp_auth_contract.init import (
     shown,
 )
 
-__all__ = ["InitOptions", "inspect_and_draft"]
-
 _STDOUT = "-"
 _STARTED = "http://127.0.0.1:0/mcp"
 """Where a started server is by default: at a port that is picked for it."""

@@ -18,8 +18,6 @@ from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.text import print_report
 from mcp_auth_contract.reports.view import gate_line
 
-__all__ = ["demand_writable", "demand_writable_file", "remove_old", "save", "write"]
-
 _WIDTH_WITHOUT_TERMINAL = 120
 _STDOUT = "-"
 _WORSE = frozenset({1, 3, 4})

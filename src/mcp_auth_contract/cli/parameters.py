@@ -11,26 +11,6 @@ import typer
 
 from mcp_auth_contract.reports.formats import FORMATS
 
-__all__ = [
-    "ContractFile",
-    "Deselect",
-    "EveryRevision",
-    "FailOn",
-    "Jobs",
-    "Outputs",
-    "Quick",
-    "Scenarios",
-    "Select",
-    "ShardOf",
-    "Speaker",
-    "TimeLimit",
-    "TokenEnv",
-    "Wait",
-    "WaiversFile",
-    "WriteWaivers",
-    "with_outputs",
-]
-
 ContractFile = Annotated[
     Path | None,
     typer.Argument(

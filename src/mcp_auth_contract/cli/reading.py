@@ -15,8 +15,6 @@ from mcp_auth_contract.reports.examples import Example, load_examples
 from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens.defects import DEFECTS
 
-__all__ = ["print_defects", "print_explanation", "print_list", "print_plan"]
-
 _ASSUMED = (Revision.R2026_07_28, Revision.R2025_11_25)
 
 

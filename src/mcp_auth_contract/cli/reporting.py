@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
 from mcp_auth_contract.cli.parameters import Outputs, with_outputs
 
-__all__ = ["report_app"]
-
 report_app = typer.Typer(help="Merge the shards of a run, or render a JSON report.", no_args_is_help=True)
 
 

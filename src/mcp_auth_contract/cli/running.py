@@ -29,16 +29,6 @@ from mcp_auth_contract.plan import Case, Selection
 from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.waivers import draft_waivers, find_waivers
 
-__all__ = [
-    "RunOptions",
-    "demand_http",
-    "given_token_of",
-    "interruptible",
-    "probe_and_report",
-    "run_and_report",
-    "shown_progress",
-]
-
 _Result = TypeVar("_Result")
 
 _SAME_SIGNAL_S = 1.0

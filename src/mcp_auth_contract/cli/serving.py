@@ -19,8 +19,6 @@ from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens import holds_published_key
 
-__all__ = ["print_faults", "print_token", "serve_issuer", "serve_lab"]
-
 
 def print_token(
     file: Path,

@@ -6,8 +6,6 @@ import os
 import sys
 from typing import Any
 
-__all__ = ["forgive", "release"]
-
 
 class _Deaf(io.TextIOWrapper):
     """Standard error that takes what it can: what it cannot take changes no exit code."""

@@ -17,8 +17,6 @@ from types import FrameType
 
 from mcp_auth_contract.clock import stopwatch
 
-__all__ = ["WORDS", "said_by", "supervised"]
-
 WORDS: ContextVar[tuple[str, ...]] = ContextVar("WORDS", default=())
 """The command line that this process is there for; empty where it is somebody's who calls the kit from Python."""
 

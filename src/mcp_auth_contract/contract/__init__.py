@@ -13,16 +13,12 @@ from mcp_auth_contract.contract.access import (
 from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve, resolve_issuer
 from mcp_auth_contract.contract.load import at_url, load_contract, read_contract
 from mcp_auth_contract.contract.models import (
-    Claims,
     Contract,
     Cursor,
     Handle,
     Input,
-    Issuer,
-    Policy,
     Principal,
     Record,
-    Target,
 )
 from mcp_auth_contract.contract.operations import (
     Operation,
@@ -35,6 +31,7 @@ from mcp_auth_contract.contract.operations import (
 )
 from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.contract.schema import contract_schema
+from mcp_auth_contract.contract.server import Claims, Issuer, Policy, Target
 
 __all__ = [
     "VARIABLES",

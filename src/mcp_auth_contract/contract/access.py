@@ -9,8 +9,6 @@ from mcp_auth_contract.contract.models import Contract, Handle, Record, RecordPa
 from mcp_auth_contract.contract.operations import Operation, operations, principal_for, satisfies
 from mcp_auth_contract.model import OperationKind
 
-__all__ = ["Access", "Ways", "accesses", "handle_calls", "keyed", "no_access", "operation_of", "tool_call"]
-
 
 class Ways(StrEnum):
     """Which calls of the matrix are meant."""

@@ -10,8 +10,6 @@ from mcp_auth_contract.contract.templates import template_variables
 from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.suggest import suggest
 
-__all__ = ["inconsistencies"]
-
 _REGISTERED = frozenset({"aud", "exp", "iat", "iss", "jti", "nbf"})
 """Claims of RFC 7519 section 4.1 that the kit sets in every token."""
 

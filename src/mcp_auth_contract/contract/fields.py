@@ -27,39 +27,6 @@ from pydantic_core import PydanticCustomError
 
 from mcp_auth_contract.contract.pointers import is_pointer
 
-__all__ = [
-    "ABSOLUTE_URI",
-    "SCOPE_TOKEN",
-    "Algorithm",
-    "AppName",
-    "Arguments",
-    "Bind",
-    "Canary",
-    "ClaimName",
-    "Distinct",
-    "EndpointPath",
-    "Entries",
-    "Environment",
-    "FileName",
-    "Headers",
-    "HttpUrl",
-    "Identifier",
-    "JsonPointer",
-    "KeyFolder",
-    "Method",
-    "Port",
-    "ResourceUri",
-    "Revocation",
-    "Scope",
-    "Seconds",
-    "SomeDistinct",
-    "Table",
-    "Text",
-    "Uri",
-    "is_resolved",
-    "problem",
-]
-
 ABSOLUTE_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f]+")
 """A URI with its scheme, or a template of such URIs."""
 

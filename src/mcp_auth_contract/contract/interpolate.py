@@ -7,16 +7,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from mcp_auth_contract.contract.consistency import inconsistencies
-from mcp_auth_contract.contract.models import Contract, Issuer
+from mcp_auth_contract.contract.models import Contract
 from mcp_auth_contract.contract.problems import (
     Problem,
     contract_error,
     key_name,
     validation_problems,
 )
+from mcp_auth_contract.contract.server import Issuer
 from mcp_auth_contract.suggest import suggest
-
-__all__ = ["VARIABLES", "environment_secrets", "resolve", "resolve_issuer", "unknown_variables"]
 
 VARIABLES = {
     "issuer.url": "the URL of the kit's issuer",

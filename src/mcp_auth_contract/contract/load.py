@@ -12,8 +12,6 @@ from mcp_auth_contract.contract.models import Contract
 from mcp_auth_contract.contract.problems import Problem, contract_error, validation_problems
 from mcp_auth_contract.errors import ContractError
 
-__all__ = ["at_url", "load_contract", "read_contract"]
-
 _ABOUT_THE_PLACE = frozenset({"app", "env", "path", "ready", "start", "url"})
 
 

@@ -23,26 +23,6 @@ from mcp_auth_contract.contract.server import Audit, Claims, Issuer, Policy, Pro
 from mcp_auth_contract.contract.templates import matches
 from mcp_auth_contract.model import Effect, OperationKind
 
-__all__ = [
-    "Audit",
-    "Claims",
-    "Contract",
-    "Cursor",
-    "Guarded",
-    "Handle",
-    "Input",
-    "Issuer",
-    "Policy",
-    "Principal",
-    "Prompt",
-    "Provider",
-    "Record",
-    "RecordPath",
-    "Resource",
-    "Target",
-    "Tool",
-]
-
 
 class Principal(Table):
     """A user of the server, with the scopes that they may be granted."""

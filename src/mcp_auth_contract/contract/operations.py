@@ -10,16 +10,6 @@ from mcp_auth_contract.contract.models import Contract, Guarded
 from mcp_auth_contract.contract.templates import expand
 from mcp_auth_contract.model import Effect, OperationKind
 
-__all__ = [
-    "Operation",
-    "control_operation",
-    "implying",
-    "operations",
-    "principal_for",
-    "private_canaries",
-    "satisfies",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Operation:

@@ -2,8 +2,6 @@
 
 from jsonpointer import EndOfList, JsonPointer, JsonPointerException
 
-__all__ = ["is_pointer", "pointed_at"]
-
 
 def is_pointer(text: str) -> bool:
     """Whether a text is a JSON Pointer to something below the root."""

@@ -14,8 +14,6 @@ from mcp_auth_contract.contract.models import Contract
 from mcp_auth_contract.errors import ContractError
 from mcp_auth_contract.suggest import suggest
 
-__all__ = ["Problem", "contract_error", "key_name", "validation_problems"]
-
 _SHOWN_CHARACTERS = 80
 
 _Location = tuple[int | str, ...]

@@ -5,8 +5,6 @@ from typing import Any
 
 from mcp_auth_contract.contract.models import Contract
 
-__all__ = ["contract_schema"]
-
 
 def contract_schema() -> str:
     """Return the schema as published in docs/contract.schema.json, ending with a line break."""

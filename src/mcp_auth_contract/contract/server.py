@@ -36,8 +36,6 @@ from mcp_auth_contract.contract.fields import (
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth import is_loopback_url
 
-__all__ = ["Audit", "Claims", "Issuer", "Policy", "Provider", "Target"]
-
 _APP_ORIGIN = "http://127.0.0.1:8000"
 
 _PORT_0 = re.compile(r"https?://[^/?#]*:0+(?:[/?#]|$)")

@@ -6,8 +6,6 @@ from urllib.parse import quote
 
 import uritemplate
 
-__all__ = ["expand", "matches", "template_variables"]
-
 _RESERVED = ":/?#[]@!$&'()*+,;="
 _VARIABLE = r"[A-Za-z0-9_%]+(?:\.[A-Za-z0-9_%]+)*(?::[1-9][0-9]{0,3}|\*)?"
 # `${…}` is a variable of the contract, not of the template.

@@ -17,9 +17,7 @@ from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_anonymous_plan
 from mcp_auth_contract.reports.model import Report, ServerSeen
 from mcp_auth_contract.server import wait_for_port
-from mcp_auth_contract.wire import Conversation, HttpDoor, Redactor, detect_revisions
-
-__all__ = ["probe_url"]
+from mcp_auth_contract.wire import Conversation, HttpClient, Redactor, detect_revisions
 
 
 @dataclass(slots=True)
@@ -28,7 +26,7 @@ class _AnonymousRun:
 
     options: Options
     redactor: Redactor
-    door: HttpDoor
+    http: HttpClient
     url: str
     started: float = field(default_factory=stopwatch)
 
@@ -54,8 +52,8 @@ async def probe_url(url: str, options: Options) -> Report:
     if not await wait_for_port(url, REACH_LIMIT):
         parts = urlsplit(url)
         raise Unreachable(f"nothing accepts connections at {parts.hostname}:{parts.port or parts.scheme}")
-    async with HttpDoor(url, redactor=redactor, time_limit=options.time_limit) as door:
-        conversation = Conversation(door, url)
+    async with HttpClient(url, redactor=redactor, time_limit=options.time_limit) as http:
+        conversation = Conversation(http, url)
         detected = await detect_revisions(conversation)
         demand_answers(url, detected.answers)
         notes = ["without a contract and a token only the anonymous part can be seen"]
@@ -63,7 +61,7 @@ async def probe_url(url: str, options: Options) -> Report:
         if not revisions:
             revisions = EVERY_REVISION
             notes.append("the server does not show which revisions it speaks without a token; all are assumed")
-        run = _AnonymousRun(options, redactor, door, url)
+        run = _AnonymousRun(options, redactor, http, url)
         context = Context(conversation, url, revisions, control=Operation(OperationKind.TOOL, "tools/list"))
         plan = make_anonymous_plan(options.checks, revisions, selection=options.selection)
         seen = ServerSeen(url, url, revisions if detected.revisions else (), detected.name, detected.version)

@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-__all__ = ["Bracket", "Held"]
-
 T = TypeVar("T")
 
 

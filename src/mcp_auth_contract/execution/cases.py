@@ -18,8 +18,6 @@ from mcp_auth_contract.plan import Base, Case
 from mcp_auth_contract.reports.model import ControlSeen, Result
 from mcp_auth_contract.tokens import DEFECTS
 
-__all__ = ["Run"]
-
 O = TypeVar("O", bound=Observation)  # noqa: E741  the observation looked for
 
 _BATCH = 24

@@ -37,14 +37,12 @@ from mcp_auth_contract.wire import (
     AsgiApp,
     Conversation,
     Evidence,
-    HttpDoor,
+    HttpClient,
     Redactor,
     detect_revisions,
     resolve_host,
     resolver_inside,
 )
-
-__all__ = ["run_contract"]
 
 _SKEW = 2.0
 
@@ -88,7 +86,7 @@ async def run_contract(
             else started(resolved, redactor, options.wait)
         )
         async with reaching as reached:
-            door = HttpDoor(
+            http = HttpClient(
                 target.endpoint,
                 redactor=redactor,
                 evidence=Evidence(),
@@ -99,9 +97,9 @@ async def run_contract(
                 transport=reached.transport,
                 resolve=resolver_inside(urlsplit(target.endpoint).hostname or "") if in_process else resolve_host,
             )
-            async with door:
+            async with http:
                 outputs = Outputs(reached.written, None if behind is None else lambda: behind.passed)
-                run = _ContractRun(resolved, options, credentials, redactor, door, reached.time, outputs, reached.hurry)
+                run = _ContractRun(resolved, options, credentials, redactor, http, reached.time, outputs, reached.hurry)
                 return await run.report()
 
 
@@ -172,7 +170,7 @@ class _ContractRun:
     options: Options
     credentials: Credentials
     redactor: Redactor
-    door: HttpDoor
+    http: HttpClient
     time: TimeControl
     outputs: Outputs
     hurry: Callable[[], None]
@@ -183,7 +181,7 @@ class _ContractRun:
         endpoint = target.endpoint
         resource = target.resource or endpoint
         begun = datetime.fromtimestamp(options.clock(), UTC).isoformat(timespec="seconds")
-        conversation = Conversation(self.door, endpoint)
+        conversation = Conversation(self.http, endpoint)
         control = control_operation(self.contract)
         clock = options.clock
         minter = self.credentials.minter(resource, clock)
@@ -209,7 +207,7 @@ class _ContractRun:
             minter,
             self.credentials.own_issuers,
             control,
-            issuer=self.credentials.powers,
+            issuer=self.credentials.issuer_control,
             time=self.time,
             outputs=self.outputs,
             clock=clock,

@@ -21,8 +21,6 @@ from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens import parse_genuine
 from mcp_auth_contract.wire import Redactor
 
-__all__ = ["Credentials", "GivenToken", "OwnIssuer", "given_token"]
-
 _SHORT_LIFE_S = 60.0
 _OTHER_REASONS = (None, NO_DIFFERENCE)
 
@@ -35,7 +33,7 @@ class Credentials(Protocol):
     @property
     def own_issuers(self) -> frozenset[str]: ...
     @property
-    def powers(self) -> IssuerControl | None: ...
+    def issuer_control(self) -> IssuerControl | None: ...
     @property
     def ca_files(self) -> tuple[str, ...]: ...
 
@@ -65,7 +63,7 @@ class OwnIssuer(Credentials):
         return frozenset(self.issuer.url_of(name) for name in IssuerName)
 
     @property
-    def powers(self) -> IssuerControl:
+    def issuer_control(self) -> IssuerControl:
         return Powers(self.issuer)
 
     @property
@@ -98,7 +96,7 @@ class GivenToken:
     made: GenuineMinter
     variable: str
     own_issuers: frozenset[str] = frozenset()
-    powers: IssuerControl | None = None
+    issuer_control: IssuerControl | None = None
     ca_files: tuple[str, ...] = ()
 
     def minter(self, _resource: str, _clock: Clock) -> Minter:

@@ -7,8 +7,6 @@ from mcp_auth_contract.checks.questions import CallQuestion, Question
 from mcp_auth_contract.contract import Contract, control_operation, principal_for
 from mcp_auth_contract.plan import Base, Case, Plan
 
-__all__ = ["Askable", "as_askable"]
-
 Askable = Callable[[Question], Question | str]
 """Returns a question as it can be asked, or the reason why it cannot."""
 

@@ -11,8 +11,6 @@ from mcp_auth_contract.issuer.odd_keys import OddKey, odd_key, other_keys, symme
 from mcp_auth_contract.tokens import SigningKey
 from mcp_auth_contract.tokens.mint import SPECIAL_CHARACTERS
 
-__all__ = ["Powers"]
-
 
 @dataclass(frozen=True, slots=True)
 class Powers(IssuerControl):

@@ -14,8 +14,6 @@ from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.reports.model import ControlSeen, Report, Result, ShardSeen
 from mcp_auth_contract.waivers import stale_waivers
 
-__all__ = ["merge_shards"]
-
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 

@@ -11,8 +11,6 @@ from mcp_auth_contract.model import Level, Outcome
 from mcp_auth_contract.plan import Case, Selection
 from mcp_auth_contract.reports.model import Waiver
 
-__all__ = ["Given", "Options", "Progress"]
-
 
 @dataclass(frozen=True, slots=True)
 class Progress:

@@ -24,9 +24,7 @@ from mcp_auth_contract.plan import Case, Plan
 from mcp_auth_contract.reports.model import ControlSeen, Coverage, Report, ServerSeen
 from mcp_auth_contract.reports.reproduce import reproduction
 from mcp_auth_contract.waivers import in_scope, stale_waivers, waive
-from mcp_auth_contract.wire import HttpDoor, Redactor, seconds_of
-
-__all__ = ["EVERY_REVISION", "Context", "carry_out", "demand_answers", "skew_of"]
+from mcp_auth_contract.wire import HttpClient, Redactor, seconds_of
 
 EVERY_REVISION = tuple(sorted(Revision, reverse=True))
 """The newest first."""
@@ -44,7 +42,7 @@ class Started(Protocol):
     @property
     def redactor(self) -> Redactor: ...
     @property
-    def door(self) -> HttpDoor: ...
+    def http(self) -> HttpClient: ...
     @property
     def started(self) -> float: ...
 
@@ -65,7 +63,7 @@ async def carry_out(
     begun: str,
     notes: tuple[str, ...],
 ) -> Report:
-    options, door = started.options, started.door
+    options, http = started.options, started.http
     variable = None if options.genuine is None else options.genuine.variable
     holders = {} if context.issued is None else context.issued.holders
     waivers = in_scope(options.waivers, plan, options.selection)
@@ -79,21 +77,21 @@ async def carry_out(
         facts=lambda case: started.facts(plan.revisions, case),
         fault=lambda fault: started.redactor.redact(f"{type(fault).__name__}: {fault}"),
         reproduce=lambda observation: (
-            None if door.inside else reproduction(observation, door.evidence, options.name, holders, variable)
+            None if http.inside else reproduction(observation, http.evidence, options.name, holders, variable)
         ),
         jobs=options.jobs,
         settled=options.progress.settled,
-        unanswered=lambda: door.unanswered,
+        unanswered=lambda: http.unanswered,
         try_again=lambda: _control_call(plan, context),
     )
 
     def paced(rate: float) -> None:
         """Say what the rest will take, by what the cases so far have taken."""
         done = len(run.outcomes)
-        each = len(door.evidence.exchanges()) / done if done else 1.0
+        each = len(http.evidence.exchanges()) / done if done else 1.0
         options.progress.paced(rate, (len(plan.cases) - done) * each / rate)
 
-    door.pace.told = paced
+    http.pace.told = paced
     interrupted = False
     left = None if options.deadline is None else options.deadline - (stopwatch() - started.started)
     try:
@@ -104,8 +102,8 @@ async def carry_out(
         if task is not None:
             task.uncancel()
         run.close(plan.cases, "the run was interrupted")
-    if door.pace.learned is not None:
-        notes = (*notes, f"the server limits the rate; it was asked {door.pace.learned:.3g} times a second in the end")
+    if http.pace.learned is not None:
+        notes = (*notes, f"the server limits the rate; it was asked {http.pace.learned:.3g} times a second in the end")
     if options.selection.core:
         notes = (*notes, f"the core checks alone were asked, in {plan.revisions[0]} (--quick)")
     if run.stopped is not None:
@@ -133,7 +131,7 @@ async def carry_out(
         results=results,
         gate=decide(results, controls, fail_on=options.fail_on, interrupted=interrupted, stale=stale),
         controls=controls,
-        exchanges={exchange.id: exchange.as_dict() for exchange in door.evidence.exchanges()},
+        exchanges={exchange.id: exchange.as_dict() for exchange in http.evidence.exchanges()},
         interrupted=interrupted,
         notes=notes,
         options=() if options.genuine is None else options.genuine.options,
@@ -147,7 +145,7 @@ async def _control_call(plan: Plan, context: Context) -> None:
     """Make the control call of the plan, once; without a contract, ask for the endpoint."""
     base = next((case.base for case in plan.cases if case.base is not None), None)
     if base is None:
-        await context.conversation.door.fetch(context.endpoint, note="is the server still there?")
+        await context.conversation.http.fetch(context.endpoint, note="is the server still there?")
     else:
         await PROBES[base.question.probe].ask(base.question, context)
 

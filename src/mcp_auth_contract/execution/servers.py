@@ -22,9 +22,7 @@ from mcp_auth_contract.server import (
     overheard,
     wait_for_port,
 )
-from mcp_auth_contract.wire import AsgiApp, HttpDoor, InsideTransport, Redactor
-
-__all__ = ["REACH_LIMIT", "Reached", "inside", "started"]
+from mcp_auth_contract.wire import AsgiApp, HttpClient, InsideTransport, Redactor
 
 REACH_LIMIT = 3.0
 """Seconds in which something has to accept connections."""
@@ -122,11 +120,11 @@ async def started(contract: Contract, redactor: Redactor, wait: float) -> AsyncI
 
 async def _answers(url: str, time_limit: float) -> bool:
     """Ask a health URL until it answers with success."""
-    async with HttpDoor(url, redactor=Redactor(), time_limit=2.0) as door:
+    async with HttpClient(url, redactor=Redactor(), time_limit=2.0) as http:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(time_limit):
                 while True:
-                    answer = await door.fetch(url, accept="*/*")
+                    answer = await http.fetch(url, accept="*/*")
                     if answer.status is not None and 200 <= answer.status < 300:
                         return True
                     await asyncio.sleep(0.1)

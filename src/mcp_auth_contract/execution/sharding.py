@@ -11,8 +11,6 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Case, Plan
 from mcp_auth_contract.reports.model import ShardSeen
 
-__all__ = ["Shard", "plan_digest", "sharded"]
-
 _ALONE = 8
 """What a timeline costs, in calls: it runs alone, with controls of its own, and lets time pass."""
 

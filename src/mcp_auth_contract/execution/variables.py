@@ -15,8 +15,6 @@ from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.tokens.keys import Algorithm
 from mcp_auth_contract.wire import Redactor
 
-__all__ = ["NO_VALUES", "issuer_settings", "issuer_values", "mint_offline", "resolved_for", "resolved_without_issuer"]
-
 NO_VALUES: Mapping[str, str] = MappingProxyType({})
 
 

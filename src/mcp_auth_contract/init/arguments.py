@@ -11,8 +11,6 @@ from mcp_auth_contract.contract.templates import expand, template_variables
 from mcp_auth_contract.init.inspection import Inspection
 from mcp_auth_contract.init.toml import Unwritable, key, value
 
-__all__ = ["Arguments", "arguments_of", "example_text", "known_values"]
-
 _MOST = 30
 _MOST_LISTED = 100
 _LONGEST = 300

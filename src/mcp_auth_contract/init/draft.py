@@ -14,8 +14,6 @@ from mcp_auth_contract.init.toml import Unwritable, key, value
 from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 
-__all__ = ["Draft", "DraftOperation", "DraftPrincipal", "DraftTool", "draft_contract", "is_scope", "scopes_in"]
-
 _MOST = 100
 _LONGEST_NAME = 300
 _LONGEST_SCOPE = 200

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from mcp_auth_contract.answers import JsonObject
 from mcp_auth_contract.model import OperationKind, Revision
 
-__all__ = ["KIT", "MOST_SCOPES", "Inspection", "Listed", "NeededScopes", "ServerSettings", "TokenShape"]
-
 KIT = "the kit's issuer"
 """The giver of a token that the kit's own issuer signed."""
 

@@ -33,15 +33,13 @@ from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.wire import (
     Conversation,
     Detected,
-    HttpDoor,
+    HttpClient,
     Listing,
     Redactor,
     detect_revisions,
     resolve_host,
     resolver_inside,
 )
-
-__all__ = ["inspect_server"]
 
 _SKEW = 2.0
 _REFUSED = (401, 403)
@@ -101,12 +99,12 @@ def _token(own: OwnIssuer | None, given: Given | None, redactor: Redactor, clock
 @asynccontextmanager
 async def _client(
     contract: Contract, redactor: Redactor, ca_files: tuple[str, ...], time_limit: float
-) -> AsyncIterator[HttpDoor]:
+) -> AsyncIterator[HttpClient]:
     endpoint, in_process = contract.target.endpoint, contract.target.app is not None
     reaching = inside(contract, redactor, None, freeze=False, wait=0) if in_process else started(contract, redactor, 0)
     async with (
         reaching as reached,
-        HttpDoor(
+        HttpClient(
             endpoint,
             redactor=redactor,
             ca_files=ca_files,

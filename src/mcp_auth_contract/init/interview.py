@@ -8,8 +8,6 @@ from mcp_auth_contract.init.draft import Draft, DraftPrincipal, DraftTool, is_sc
 from mcp_auth_contract.init.toml import shown
 from mcp_auth_contract.model import Effect
 
-__all__ = ["Ask", "interview"]
-
 Ask = Callable[[str], str]
 """Shows a text and returns the line that was answered, without white space around it."""
 

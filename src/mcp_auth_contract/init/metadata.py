@@ -15,8 +15,6 @@ from mcp_auth_contract.init.inspection import MOST_SCOPES, Inspection
 from mcp_auth_contract.model import OperationKind
 from mcp_auth_contract.wire import Conversation
 
-__all__ = ["discover"]
-
 _MOST_ISSUERS = 5
 _LONGEST_RESOURCE = 500
 _ABOUT_SIGN_IN = frozenset({"address", "email", "offline_access", "openid", "phone", "profile"})

@@ -15,18 +15,6 @@ from mcp_auth_contract.init.inspection import Inspection, Listed, NeededScopes
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.wire import LISTS, Call, Conversation, Detected, HeaderPair, Listing, list_all, operation_call
 
-__all__ = [
-    "Bearer",
-    "Caller",
-    "base_scopes",
-    "calling",
-    "harmless_operations",
-    "joined",
-    "needed_scopes",
-    "open_methods",
-    "refusal_style",
-]
-
 _NOT_FOUND = -32601
 _MOST_CALLS = 3
 _MOST_OPERATIONS = 50

@@ -12,8 +12,6 @@ from mcp_auth_contract.init.render_operations import operation_sections
 from mcp_auth_contract.init.toml import MARK, Section, shown
 from mcp_auth_contract.oauth.metadata import Difference, difference
 
-__all__ = ["how_to_see_more", "provisional", "questions_in", "render"]
-
 _KIT_ENV = {"ISSUER": "${issuer.url}", "JWKS_URI": "${issuer.jwks_uri}", "RESOURCE": "${target.resource}"}
 
 

@@ -7,8 +7,6 @@ from mcp_auth_contract.init.draft import Draft, DraftOperation, DraftTool
 from mcp_auth_contract.init.toml import Section, shown
 from mcp_auth_contract.model import Effect, OperationKind
 
-__all__ = ["operation_sections"]
-
 _OFFERED = 12
 _UNSEEN: Mapping[str, Mapping[str, object]] = {
     "resources": {"uri": "record://{id}", "arguments": {"id": "1"}},

@@ -6,8 +6,6 @@ from mcp_auth_contract.contract import Claims
 from mcp_auth_contract.init.inspection import TokenShape
 from mcp_auth_contract.tokens import parse_genuine
 
-__all__ = ["shape_of"]
-
 _SCOPES = ("scp", "scopes", "permissions")
 _CLIENTS = ("azp", "cid", "appid")
 _TENANTS = ("tid", "org_id", "tenant", "organization_id")

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 import tomlkit
 from tomlkit.items import Item, Key, KeyType, SingleKey
 
-__all__ = ["MARK", "Section", "Unwritable", "key", "shown", "value"]
-
 MARK = "# ? "
 """Begins a line that asks the author of the contract something."""
 

@@ -7,8 +7,6 @@ from starlette.responses import Response, StreamingResponse
 
 from mcp_auth_contract.issuer.behaviours import Behaviour
 
-__all__ = ["answer"]
-
 _DROPS_PER_SECOND = 10
 
 

@@ -24,8 +24,6 @@ from mcp_auth_contract.issuer.memory import Memory
 from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder, Role
 from mcp_auth_contract.tokens.spec import compact_json
 
-__all__ = ["IssuerSite", "issuer_app"]
-
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 

@@ -5,15 +5,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
-__all__ = [
-    "BEHAVIOURS",
-    "INTROSPECTION_MOVED_PATH",
-    "JWKS_MOVED_PATH",
-    "JWKS_STRANGER_PATH",
-    "Behaviour",
-    "BehaviourName",
-]
-
 JWKS_MOVED_PATH = "/jwks-moved"
 """Where the trusted issuer's keys are served always, however its JWKS behaves."""
 

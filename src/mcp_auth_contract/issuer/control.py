@@ -12,8 +12,6 @@ from mcp_auth_contract.issuer.change import Change
 from mcp_auth_contract.issuer.introspection import Introspection
 from mcp_auth_contract.tokens.keys import PRIVATE_MEMBERS, SigningKey
 
-__all__ = ["Control", "IssuerName", "IssuerState", "Member", "Published"]
-
 
 class IssuerName(StrEnum):
     """The issuers of one port, named by their path; the trusted one is at the root."""

@@ -8,8 +8,6 @@ from starlette.requests import Request
 
 from mcp_auth_contract.issuer.introspection import ClientAuthentication
 
-__all__ = ["Form", "client_authentication", "read_form"]
-
 _BODY_LIMIT = 64 * 1024
 _NAMES = frozenset(
     {"token", "token_type_hint", "client_id", "client_secret", "client_assertion", "client_assertion_type"}

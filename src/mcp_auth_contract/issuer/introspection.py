@@ -11,8 +11,6 @@ from mcp_auth_contract.issuer.behaviours import Behaviour
 from mcp_auth_contract.issuer.change import Change
 from mcp_auth_contract.tokens.spec import compact_json
 
-__all__ = ["INACTIVE", "Asked", "ClientAuthentication", "Introspection", "IntrospectionAnswer", "fingerprint"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntrospectionAnswer(Behaviour):

@@ -14,8 +14,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from mcp_auth_contract.tokens.keys import SigningKey
 from mcp_auth_contract.tokens.spec import compact_json
 
-__all__ = ["CERTIFICATE", "LISTENING_PATH", "listening_path", "self_signed", "strangers_jwks"]
-
 LISTENING_PATH = "/heard"
 CERTIFICATE = "cert.pem"
 """The last segment of the URL where the stranger's certificate is, for `x5u` (RFC 7515 §4.1.5)."""

@@ -8,8 +8,6 @@ from types import MappingProxyType
 
 from mcp_auth_contract.clock import Clock, system_clock
 
-__all__ = ["Memory", "Received"]
-
 _CREDENTIALS = frozenset({"authorization", "proxy-authorization", "cookie", "dpop"})
 
 

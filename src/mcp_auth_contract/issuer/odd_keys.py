@@ -12,8 +12,6 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from mcp_auth_contract.issuer.control import Member
 from mcp_auth_contract.tokens.keys import Algorithm, SigningKey, b64url
 
-__all__ = ["ODD_KEYS", "OddKey", "odd_key", "other_keys", "symmetric_secret", "weak_key"]
-
 JWK: TypeAlias = Mapping[str, object]
 
 _OTHER = {"RS256": "RS512", "PS256": "PS512", "ES256": "ES384", "EdDSA": "ES256"}

@@ -23,8 +23,6 @@ from mcp_auth_contract.issuer.listening import CERTIFICATE, listening_path
 from mcp_auth_contract.issuer.memory import Memory, Received
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, fresh_key, load_folder
 
-__all__ = ["EmbeddedIssuer", "IssuerSettings"]
-
 _ROLE_OF = {
     IssuerName.TRUSTED: Role.ISSUER,
     IssuerName.LOOKALIKE: Role.LOOKALIKE,

@@ -5,8 +5,6 @@ from typing import assert_never
 
 from mcp_auth_contract.model.words import Impact
 
-__all__ = ["Error", "Fail", "Inconclusive", "NotApplicable", "Outcome", "Pass", "Verdict", "outcome_name"]
-
 
 @dataclass(frozen=True, slots=True)
 class Pass:

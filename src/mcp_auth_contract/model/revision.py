@@ -2,8 +2,6 @@
 
 from enum import StrEnum
 
-__all__ = ["Revision"]
-
 
 class Revision(StrEnum):
     """A protocol revision; members are in order of publication, so `<` compares age (ISO dates sort)."""

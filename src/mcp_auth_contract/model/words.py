@@ -2,8 +2,6 @@
 
 from enum import StrEnum
 
-__all__ = ["Effect", "Impact", "Level", "OperationKind"]
-
 
 class Level(StrEnum):
     """The specification's own keyword (RFC 2119); RECOMMENDED counts as SHOULD."""

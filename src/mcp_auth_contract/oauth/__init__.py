@@ -3,12 +3,11 @@
 from mcp_auth_contract.oauth.challenge import (
     Challenge,
     Challenges,
-    Fault,
-    FaultKind,
     format_challenge,
     parse_challenges,
     scopes_of,
 )
+from mcp_auth_contract.oauth.challenge_syntax import Fault, FaultKind
 from mcp_auth_contract.oauth.document import JsonDocument, read_json_object
 from mcp_auth_contract.oauth.metadata import (
     AuthorizationServerUrls,

@@ -7,16 +7,6 @@ from functools import lru_cache
 
 from mcp_auth_contract.oauth.challenge_syntax import TOKEN, Fault, FaultKind, read_lines, shown
 
-__all__ = [
-    "Challenge",
-    "Challenges",
-    "Fault",
-    "FaultKind",
-    "format_challenge",
-    "parse_challenges",
-    "scopes_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Challenge:

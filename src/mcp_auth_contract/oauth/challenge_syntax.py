@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-__all__ = ["TOKEN", "Fault", "FaultKind", "RawChallenge", "read_lines", "shown"]
-
 
 class FaultKind(StrEnum):
     """What can be wrong with a WWW-Authenticate field."""

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["MAX_DEPTH", "JsonDocument", "read_json_object"]
-
 MAX_DEPTH = 100
 
 _MAX_DIGITS = 1000

@@ -9,20 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = [
-    "AuthorizationServerUrls",
-    "Difference",
-    "ProtectedResourceUrls",
-    "authorization_server_urls",
-    "difference",
-    "endpoint_faults",
-    "identifier_faults",
-    "is_loopback_url",
-    "issuer_faults",
-    "protected_resource_urls",
-    "resource_of_well_known",
-]
-
 _RESOURCE = "/.well-known/oauth-protected-resource"
 _OAUTH = "/.well-known/oauth-authorization-server"
 _OIDC = "/.well-known/openid-configuration"

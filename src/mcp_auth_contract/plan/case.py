@@ -7,8 +7,6 @@ from mcp_auth_contract.checks.questions import AccessQuestion, CallQuestion, Ope
 from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.model import Effect, Revision
 
-__all__ = ["Base", "Case", "Plan"]
-
 
 @dataclass(frozen=True, slots=True)
 class Base:

@@ -38,8 +38,6 @@ from mcp_auth_contract.plan.needs import unmet
 from mcp_auth_contract.plan.ways import forbidden_write, ways_of
 from mcp_auth_contract.tokens.defects import DEFECTS
 
-__all__ = ["UNKNOWN_SCOPES", "Expansion", "runs_on"]
-
 UNKNOWN_SCOPES = frozenset({"openid", "unknown:probe"})
 """Scopes that a token may hold besides those of the contract: one of OpenID Connect, and one that nobody knows."""
 

@@ -21,8 +21,6 @@ from mcp_auth_contract.plan.expansion import Expansion, runs_on
 from mcp_auth_contract.plan.selection import Selection
 from mcp_auth_contract.tokens.defects import DEFECTS
 
-__all__ = ["make_anonymous_plan", "make_plan"]
-
 _ANONYMOUS = Operation(kind=OperationKind.TOOL, name="tools/list")
 
 

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 from mcp_auth_contract.catalogue import Check, Need
 from mcp_auth_contract.contract import Contract
 
-__all__ = ["SEEN_IN_THE_RUN", "unmet"]
-
 SEEN_IN_THE_RUN = frozenset({Need.CONTROL, Need.GATED})
 """The needs that no contract can tell."""
 

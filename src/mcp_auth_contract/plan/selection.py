@@ -9,8 +9,6 @@ from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.plan.case import Case
 from mcp_auth_contract.suggest import suggest
 
-__all__ = ["Selection"]
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:

@@ -5,8 +5,6 @@ from mcp_auth_contract.checks.registry import PROBES
 from mcp_auth_contract.contract import Access, Contract, Ways, tool_call
 from mcp_auth_contract.model import Effect
 
-__all__ = ["forbidden_write", "ways_of"]
-
 
 def ways_of(check: Check) -> tuple[Ways, ...]:
     """Return the parts of the matrix that a check over records is about."""

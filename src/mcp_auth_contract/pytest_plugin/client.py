@@ -23,7 +23,7 @@ from mcp_auth_contract.wire import (
     Conversation,
     Handshake,
     HeaderPair,
-    HttpDoor,
+    HttpClient,
     InsideTransport,
     Redactor,
     detect_revisions,
@@ -31,8 +31,6 @@ from mcp_auth_contract.wire import (
     request,
     resolver_inside,
 )
-
-__all__ = ["Client", "Connect", "Reply", "Server", "running"]
 
 _ASSUMED = Revision.R2025_11_25
 
@@ -89,7 +87,7 @@ class Server:
     """A server that is up, and how to talk to it from tests."""
 
     portal: BlockingPortal
-    door: HttpDoor = field(repr=False)
+    http: HttpClient = field(repr=False)
     endpoint: str
     redactor: Redactor = field(repr=False)
     revisions: tuple[Revision, ...] = ()
@@ -97,7 +95,7 @@ class Server:
     def revision(self, credentials: tuple[HeaderPair, ...]) -> Revision:
         """Return the newest revision that the server speaks, found out once with the first credentials."""
         if not self.revisions:
-            detected = self.portal.call(detect_revisions, Conversation(self.door, self.endpoint), credentials)
+            detected = self.portal.call(detect_revisions, Conversation(self.http, self.endpoint), credentials)
             self.revisions = detected.revisions
         return self.revisions[0] if self.revisions else _ASSUMED
 
@@ -111,7 +109,7 @@ class Client:
         if token is not None:
             server.redactor.register(token, "token")
             self._credentials = (("Authorization", f"Bearer {token}"),)
-        self._conversation = Conversation(server.door, server.endpoint)
+        self._conversation = Conversation(server.http, server.endpoint)
         self._revision = revision
         self._handshake: Handshake | None = None
 
@@ -142,7 +140,7 @@ class Client:
         """GET a document without credentials, as the metadata of the resource; a path is one of the server's."""
         parts = urlsplit(self._server.endpoint)
         there = f"{parts.scheme}://{parts.netloc}{url}" if url.startswith("/") else url
-        return Reply(self._server.portal.call(partial(self._server.door.fetch, there, accept="application/json")))
+        return Reply(self._server.portal.call(partial(self._server.http.fetch, there, accept="application/json")))
 
     def close(self) -> None:
         """End the session, if there is one."""
@@ -154,7 +152,7 @@ class Client:
         revision, portal = self.revision, self._server.portal
         if not revision.stateless and self._handshake is None:
             shaken = portal.call(self._conversation.open_session, revision, self._credentials)
-            if not shaken.open:  # refused at the door: that is the answer to whatever was asked
+            if not shaken.open:  # refused at the http: that is the answer to whatever was asked
                 return Reply(shaken.answer)
             self._handshake = shaken
         session = None if self._handshake is None else self._handshake.session
@@ -207,39 +205,39 @@ def running(contract: Contract, app: AsgiApp | None = None, ca_files: tuple[str,
     redactor = Redactor()
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(_reached(contract, app, redactor, ca_files)) as door,
+        portal.wrap_async_context_manager(_reached(contract, app, redactor, ca_files)) as http,
     ):
-        yield Server(portal, door, contract.target.endpoint, redactor, contract.target.revisions)
+        yield Server(portal, http, contract.target.endpoint, redactor, contract.target.revisions)
 
 
 @asynccontextmanager
 async def _reached(
     contract: Contract, app: AsgiApp | None, redactor: Redactor, ca_files: tuple[str, ...]
-) -> AsyncIterator[HttpDoor]:
+) -> AsyncIterator[HttpClient]:
     target = contract.target
     trusted = [*ca_files, *([target.ca_file] if target.ca_file else [])]
     if app is None and target.app is None:
         async with (
             started(contract, redactor, RealTime().left),
-            HttpDoor(
+            HttpClient(
                 target.endpoint, redactor=redactor, headers=tuple(target.headers.items()), ca_files=trusted
-            ) as door,
+            ) as http,
         ):
-            yield door
+            yield http
         return
     with _application(contract, app, redactor) as ready:
         async with (
             lifespan(ready, label=contract.label, redact=redactor.redact),
-            HttpDoor(
+            HttpClient(
                 target.endpoint,
                 redactor=redactor,
                 headers=tuple(target.headers.items()),
                 ca_files=trusted,
                 transport=InsideTransport(ready.app, state=ready.state),
                 resolve=resolver_inside(urlsplit(target.endpoint).hostname or ""),
-            ) as door,
+            ) as http,
         ):
-            yield door
+            yield http
 
 
 @contextmanager

@@ -3,8 +3,6 @@
 from mcp_auth_contract.clock import system_clock
 from mcp_auth_contract.server import FrozenTime
 
-__all__ = ["MovableClock"]
-
 
 class MovableClock:
     """Moves the time of everything in this process: test, issuer, and an application that runs here."""

@@ -10,8 +10,6 @@ from mcp_auth_contract.reports.groups import failed_group, sources
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import printable
 
-__all__ = ["failure_text", "user_properties"]
-
 _WIDTH = 100
 _LABEL = 11
 _BODY = 300

@@ -15,20 +15,6 @@ if TYPE_CHECKING:
     from mcp_auth_contract.pytest_plugin.mocked import MockedIssuer
     from mcp_auth_contract.tokens import TokenProfile
 
-__all__ = [
-    "mcp_app",
-    "mcp_client",
-    "mcp_clock",
-    "mcp_contract",
-    "mcp_issuer",
-    "mcp_issuer_settings",
-    "mcp_mint",
-    "mcp_profile",
-    "mcp_respx",
-    "mcp_respx_url",
-    "mcp_server",
-]
-
 _DEFAULT_NAME = "mcp-auth-contract.toml"
 _RESOURCE = "http://127.0.0.1:8000/mcp"
 

@@ -15,8 +15,6 @@ from mcp_auth_contract.pytest_plugin.markers import markers_of
 from mcp_auth_contract.pytest_plugin.outcomes import CaseOutcome, Status
 from mcp_auth_contract.pytest_plugin.run import CollectedContract, SharedRun, collected
 
-__all__ = ["CaseItem", "ContractFile"]
-
 
 class CaseFailed(Exception):
     """A case that did not pass."""

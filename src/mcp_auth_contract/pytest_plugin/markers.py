@@ -5,8 +5,6 @@ import pytest
 from mcp_auth_contract.catalogue import FAMILIES, Check
 from mcp_auth_contract.model import Impact, Level
 
-__all__ = ["EVERY", "markers_of", "register"]
-
 EVERY = "mcp_auth_contract"
 """The marker that every case has."""
 

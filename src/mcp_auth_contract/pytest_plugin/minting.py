@@ -11,8 +11,6 @@ from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens import Identity, Minted, TokenProfile, good_token, mint_case
 
-__all__ = ["Mint"]
-
 _SOMEBODY = "alice"
 
 

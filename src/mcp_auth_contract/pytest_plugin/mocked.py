@@ -15,8 +15,6 @@ from mcp_auth_contract.issuer.app import issuer_app
 from mcp_auth_contract.pytest_plugin.minting import Mint
 from mcp_auth_contract.tokens import TokenProfile
 
-__all__ = ["MockedIssuer", "mocked"]
-
 
 @dataclass(frozen=True, slots=True)
 class MockedIssuer:

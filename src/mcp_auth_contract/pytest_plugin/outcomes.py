@@ -12,8 +12,6 @@ from mcp_auth_contract.reports.model import Report, Result, Waiver
 from mcp_auth_contract.reports.plain import printable
 from mcp_auth_contract.waivers import stale_waivers
 
-__all__ = ["CaseOutcome", "Status", "outcomes_of"]
-
 
 class Status(Enum):
     """The outcome of a test, in pytest's words."""

@@ -8,8 +8,6 @@ from mcp_auth_contract.answers import Accepted, Answer, describe, read
 from mcp_auth_contract.oauth import Challenge, Challenges, Fault, FaultKind, parse_challenges, scopes_of
 from mcp_auth_contract.wire.messages import events_in, messages_in
 
-__all__ = ["Response", "answer_of", "assert_accepted", "assert_refused", "challenge_of"]
-
 _STATUS_OF = {"invalid_request": 400, "invalid_token": 401, "insufficient_scope": 403}
 """RFC 6750 §3.1."""
 

@@ -21,8 +21,6 @@ from mcp_auth_contract.pytest_plugin.outcomes import CaseOutcome, Status, outcom
 from mcp_auth_contract.reports.model import Report, Waiver
 from mcp_auth_contract.waivers import find_waivers
 
-__all__ = ["CollectedContract", "SharedRun", "collected"]
-
 
 @dataclass(frozen=True, slots=True)
 class CollectedContract:

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadGroupScheduling  # type: ignore[import-untyped]
 
-__all__ = ["ContractScheduling"]
-
 
 class ContractScheduling(LoadGroupScheduling):  # type: ignore[misc]
     """Keeps the cases of a contract together, which share one issuer, one server and their answers.

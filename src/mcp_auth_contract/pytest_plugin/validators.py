@@ -21,8 +21,6 @@ from mcp_auth_contract.tokens import (
     published_key,
 )
 
-__all__ = ["TokenCase", "TokenCases", "token_cases"]
-
 _VERDICTS = {Expectation.ACCEPTED: True, Expectation.REFUSED: False}
 _SOMEBODY = Identity(name="alice", subject="alice", tenant="t1", scopes=("read", "write"))
 

@@ -11,8 +11,6 @@ from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.plain import printable
 from mcp_auth_contract.reports.view import view_of
 
-__all__ = ["disarmed", "quarantined", "render_annotations"]
-
 _SHOWN = 10
 """GitHub shows so many errors and as many warnings of a step."""
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from mcp_auth_contract.datafiles import data_folder
 
-__all__ = ["FILE", "Example", "load_examples"]
-
 FILE = "examples.toml"
 """Its name in the folder `scenarios`."""
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mcp_auth_contract.reports.model import Report
 
-__all__ = ["FORMATS", "Format"]
-
 
 @dataclass(frozen=True, slots=True)
 class Format:

@@ -11,22 +11,6 @@ from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable, Pass
 from mcp_auth_contract.reports.model import Gate, Report, Result, Waiver
 
-__all__ = [
-    "SAMPLE",
-    "SHOWN",
-    "Group",
-    "Part",
-    "annotated",
-    "by_check",
-    "failed_group",
-    "groups_of",
-    "many",
-    "more",
-    "part_of",
-    "sources",
-    "waived_by",
-]
-
 SAMPLE = "(the built-in sample)"
 """What a report calls the contract that needs no name on a command line."""
 

@@ -13,8 +13,6 @@ from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Pa
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import encodable
 
-__all__ = ["ReportV1", "render_json", "report_schema"]
-
 OutcomeName = Literal["pass", "fail", "inconclusive", "not_applicable", "error"]
 
 

@@ -7,8 +7,6 @@ from mcp_auth_contract.reports.groups import Part, part_of, waived_by
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import printable
 
-__all__ = ["render_junit"]
-
 _LINE = 8000
 """Long enough for a command line, which is worth nothing when it is cut."""
 

@@ -10,8 +10,6 @@ from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import printable
 from mcp_auth_contract.reports.view import ReportView, Tone, view_of
 
-__all__ = ["render_markdown", "render_summary"]
-
 _ROWS = 150
 """Rows of one table."""
 

@@ -18,8 +18,6 @@ from mcp_auth_contract.model import (
     outcome_name,
 )
 
-__all__ = ["ControlSeen", "Coverage", "Gate", "Report", "Result", "ServerSeen", "ShardSeen", "Waiver"]
-
 
 @dataclass(frozen=True, slots=True)
 class Waiver:

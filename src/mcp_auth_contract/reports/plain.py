@@ -4,8 +4,6 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["encodable", "printable"]
-
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 

@@ -13,8 +13,6 @@ from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, No
 from mcp_auth_contract.reports.json_v1 import ReportV1, ResultV1
 from mcp_auth_contract.reports.model import ControlSeen, Coverage, Gate, Report, Result, ServerSeen, ShardSeen, Waiver
 
-__all__ = ["read_report"]
-
 _Part = TypeVar("_Part")
 
 

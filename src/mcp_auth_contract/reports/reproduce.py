@@ -10,8 +10,6 @@ from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.wire import Evidence
 from mcp_auth_contract.wire.evidence import Exchange
 
-__all__ = ["reproduction"]
-
 _LEFT_OUT = frozenset({"host", "content-length", "accept-encoding", "user-agent"})
 
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from mcp_auth_contract.catalogue import FAMILIES, Check
 from mcp_auth_contract.citations import CITATIONS
 
-__all__ = ["render_checks"]
-
 _FAMILY_TITLES = {
     "prm": "Protected-resource metadata",
     "as": "Authorization-server metadata",

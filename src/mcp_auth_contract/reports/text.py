@@ -9,8 +9,6 @@ from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.plain import printable
 from mcp_auth_contract.reports.view import Tone, view_of
 
-__all__ = ["print_report"]
-
 _HEAD = 16
 _LABEL = 9
 _NARROWEST = 24

@@ -8,8 +8,6 @@ from mcp_auth_contract.model import Fail, Level, NotApplicable, outcome_name
 from mcp_auth_contract.reports.groups import Group, Part, annotated, by_check, groups_of, many, part_of
 from mcp_auth_contract.reports.model import ControlSeen, Coverage, Gate, Report, Result
 
-__all__ = ["Count", "Fact", "ReportView", "Tone", "decision", "gate_line", "view_of"]
-
 _NAMED = 8
 """Names told of what the contract does not have."""
 

@@ -20,8 +20,6 @@ from mcp_auth_contract.errors import ContractError, Unreachable
 from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.wire import AsgiApp
 
-__all__ = ["LoadedApp", "lifespan", "loaded"]
-
 _KIT = __name__.partition(".")[0]
 _START_LIMIT_S = 60.0
 _STOP_LIMIT_S = 10.0

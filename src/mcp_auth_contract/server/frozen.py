@@ -14,8 +14,6 @@ from typing import Any, Self
 
 import trustme
 
-__all__ = ["FrozenTime"]
-
 _REAL_MONOTONIC = (time.monotonic,)  # in a tuple, where freezegun does not look for it
 
 _WAITING: tuple[tuple[ModuleType, str], ...] = (

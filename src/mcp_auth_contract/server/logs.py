@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-__all__ = ["LogFiles", "LogText"]
-
 _PIECE = 1024 * 1024
 _OVERLAP = 256 * 1024
 """No token of the kit is longer, so that none is cut in two in every piece that it stands in."""

@@ -18,8 +18,6 @@ from urllib.parse import urlsplit
 from mcp_auth_contract.errors import Unreachable, UsageError
 from mcp_auth_contract.server.remains import Watcher, end_marked
 
-__all__ = ["StartedProcess", "free_port", "wait_for_port"]
-
 _KEPT_OUTPUT = 64 * 1024
 _POLL = 0.05
 _DRAIN = 1.0

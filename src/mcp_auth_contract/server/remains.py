@@ -12,8 +12,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["Watcher", "end_marked"]
-
 _DONE = b"done\n"
 _ROUNDS = 20
 

@@ -11,8 +11,6 @@ from mcp_auth_contract.asgi import serve_in_thread
 from mcp_auth_contract.checks.leaks.observation import Passed
 from mcp_auth_contract.wire import Redactor
 
-__all__ = ["Upstream"]
-
 _Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 _Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 

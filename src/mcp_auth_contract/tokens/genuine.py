@@ -19,8 +19,6 @@ from mcp_auth_contract.tokens.keys import (
 )
 from mcp_auth_contract.tokens.spec import TokenProfile, TokenSpec, compact_json, unsigned
 
-__all__ = ["GenuineToken", "genuine_spec", "opaque_spec", "parse_genuine", "strangers_keys"]
-
 _NO_KEY = "needs a key of the token's issuer"
 
 

@@ -19,22 +19,6 @@ from jwt.algorithms import get_default_algorithms
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError, UsageError
 
-__all__ = [
-    "PRIVATE_MEMBERS",
-    "Algorithm",
-    "CannotSign",
-    "KeyFinder",
-    "PrivateKey",
-    "Role",
-    "SigningKey",
-    "b64url",
-    "fresh_key",
-    "load_folder",
-    "load_key",
-    "published_key",
-    "unb64url",
-]
-
 PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
 
 PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})

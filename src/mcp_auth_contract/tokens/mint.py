@@ -6,9 +6,6 @@ import json
 from mcp_auth_contract.tokens.keys import b64url, unb64url
 from mcp_auth_contract.tokens.spec import COMPACT, Spellings, TokenSpec, honest, signed_again
 
-__all__ = ["SPECIAL_CHARACTERS", "MintedWrongly", "decode_parts", "mint", "opaque_token"]
-
-
 SPECIAL_CHARACTERS = "special_characters"
 """In the place of a way to answer: answered as usual, for a token of other characters than letters and digits."""
 

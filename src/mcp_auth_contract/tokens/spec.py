@@ -11,25 +11,6 @@ from typing import Any, Self, TypeAlias
 
 from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder, Role, SigningKey, b64url, published_key
 
-__all__ = [
-    "COMPACT",
-    "Encode",
-    "Identity",
-    "ScopeFormat",
-    "Sign",
-    "Spellings",
-    "TokenProfile",
-    "TokenSpec",
-    "compact_json",
-    "difference",
-    "fresh_id",
-    "good_token",
-    "honest",
-    "keyed",
-    "signed_again",
-    "unsigned",
-]
-
 COMPACT = "{header}.{payload}.{signature}"
 """The JWS compact serialization (RFC 7515 §7.1)."""
 

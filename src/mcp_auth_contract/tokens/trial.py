@@ -10,8 +10,6 @@ from mcp_auth_contract.tokens.keys import Algorithm, CannotSign, KeyFinder, Role
 from mcp_auth_contract.tokens.mint import MintedWrongly, mint
 from mcp_auth_contract.tokens.spec import Identity, TokenProfile, TokenSpec, good_token
 
-__all__ = ["obstacle", "tampering"]
-
 
 def obstacle(good: TokenSpec, defect: str, variant: str | None, keys: KeyFinder) -> str | None:
     """Return why a genuine token cannot have this fault; None where it can.

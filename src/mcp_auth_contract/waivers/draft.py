@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from mcp_auth_contract.reports.groups import Part, by_check, more, part_of
 from mcp_auth_contract.reports.model import Report, Result
 
-__all__ = ["draft_waivers"]
-
 _HEAD = """\
 # Waivers drafted by mcp-auth-contract {version} for {contract}, run of {started}.
 # Each needs an owner, who answers for it, and a last day: expires = 2027-03-31 (no quotes).

@@ -12,8 +12,6 @@ from mcp_auth_contract.errors import ContractError, UsageError
 from mcp_auth_contract.reports.model import Waiver
 from mcp_auth_contract.suggest import suggest
 
-__all__ = ["find_waivers", "load_waivers"]
-
 _DEFAULT_NAME = "mcp-auth-contract-waivers.toml"
 _KEYS = ("check", "case", "reason", "owner", "expires")
 _WHAT = {

@@ -9,8 +9,6 @@ from mcp_auth_contract.plan import Plan, Selection
 from mcp_auth_contract.reports.model import Result, Waiver
 from mcp_auth_contract.suggest import suggest
 
-__all__ = ["in_scope", "stale_waivers", "waive"]
-
 
 def in_scope(waivers: Sequence[Waiver], plan: Plan, selection: Selection) -> tuple[Waiver, ...]:
     """Return the waivers, those marked as not judged that are about more than the selection lets run.

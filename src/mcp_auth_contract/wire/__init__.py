@@ -1,8 +1,8 @@
-"""The wire: the one door to the network, redaction and evidence, and MCP in every revision."""
+"""The wire: the one HTTP client, redaction and evidence, and MCP in every revision."""
 
 from mcp_auth_contract.wire.dates import seconds_of
 from mcp_auth_contract.wire.evidence import Evidence, Exchange
-from mcp_auth_contract.wire.http import HttpDoor
+from mcp_auth_contract.wire.http import HttpClient
 from mcp_auth_contract.wire.inside import AsgiApp, InsideTransport, resolver_inside
 from mcp_auth_contract.wire.mcp import (
     ACCEPT,
@@ -39,7 +39,7 @@ __all__ = [
     "Exchange",
     "Handshake",
     "HeaderPair",
-    "HttpDoor",
+    "HttpClient",
     "InsideTransport",
     "KitFault",
     "ListKind",

@@ -12,8 +12,6 @@ from mcp_auth_contract.wire.messages import (
     split_events,
 )
 
-__all__ = ["Body"]
-
 _GZIP_OR_ZLIB = 47
 _EDGE = 3
 

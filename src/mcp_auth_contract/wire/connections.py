@@ -12,8 +12,6 @@ import httpx
 from mcp_auth_contract.answers import TransportFailure
 from mcp_auth_contract.wire.origin import KitFault, Origin
 
-__all__ = ["FAILURES", "Connections", "Progress", "trouble_of"]
-
 FAILURES = (httpx.TransportError, ssl.SSLError, OSError, UnicodeError)
 """What an exchange with a server may raise; `trouble_of` reads it."""
 

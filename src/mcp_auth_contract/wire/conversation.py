@@ -16,8 +16,6 @@ from mcp_auth_contract.wire.origin import KitFault, Origin
 from mcp_auth_contract.wire.redaction import Redactor
 from mcp_auth_contract.wire.request import Request, header_text
 
-__all__ = ["Attempt", "Received"]
-
 _QUIET = 1.0
 _GRACE = 0.1
 _LONGEST_UNKNOWN = 4096
@@ -59,20 +57,20 @@ class Attempt:
     status: int | None = None
     headers: tuple[tuple[str, str], ...] = ()
     body: Body | None = None
-    trouble: TransportFailure | None = None
+    failure: TransportFailure | None = None
     detail: str = ""
     stream_stayed_open: bool = False
     unanswered: bool = False
 
-    def fail(self, trouble: TransportFailure, detail: str) -> None:
+    def fail(self, failure: TransportFailure, detail: str) -> None:
         """Take a failure: before the status it is the outcome, after it the body is cut short."""
         if self.body is None:
-            self.trouble, self.detail = trouble, detail
-            self.unanswered = trouble in _SILENT
+            self.failure, self.detail = failure, detail
+            self.unanswered = failure in _SILENT
         elif not self.body.answered:
             # What never comes to its end is no answer either, whatever a stream brings meanwhile.
-            self.unanswered = trouble is TransportFailure.TIMEOUT
-            self.body.cut(f"{trouble.value} ({detail})" if detail else trouble.value)
+            self.unanswered = failure is TransportFailure.TIMEOUT
+            self.body.cut(f"{failure.value} ({detail})" if detail else failure.value)
 
     async def read(self, response: httpx.Response, *, body_limit: int, wait_for_end: bool) -> None:
         """Read a response's body as far as it is of interest.
@@ -125,7 +123,7 @@ class Attempt:
             method=self.request.method,
             url=redactor.redact(self.shown_url),
             status=self.status,
-            trouble=self.trouble,
+            failure=self.failure,
             detail=redactor.redact("; ".join(dict.fromkeys(note for note in (self.detail, *notes) if note))),
             headers=cut_headers(shown_headers, _HEADERS),
             text=text,

@@ -3,8 +3,6 @@
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-__all__ = ["seconds_of"]
-
 _LAST = 7_258_118_400.0
 """The beginning of the year 2200: no clock is right that has come so far, and no token lives until then."""
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from mcp_auth_contract.answers import TransportFailure
 
-__all__ = ["Evidence", "Exchange", "HeaderLines", "Room", "cut_headers"]
-
 HeaderLines = tuple[tuple[str, str], ...]
 
 _BODY_CAP = 16 * 1024
@@ -54,7 +52,7 @@ class Exchange:
     """One request and what came back, without secrets.
 
     `started` is in seconds since the recording began, `duration` in seconds. Bodies are cut at the recorder's cap
-    (`…_truncated`; the response also where the network's cap cut it). `status` is None where `trouble` says why.
+    (`…_truncated`; the response also where the network's cap cut it). `status` is None where `failure` says why.
     `leaked` are the labels of the secrets that occurred in what the server sent, before they were removed from it.
     """
 
@@ -70,7 +68,7 @@ class Exchange:
     response_truncated: bool
     started: float
     duration: float
-    trouble: TransportFailure | None = None
+    failure: TransportFailure | None = None
     detail: str = ""
     note: str = ""
     leaked: tuple[str, ...] = ()
@@ -97,7 +95,7 @@ class Exchange:
                 "truncated": self.request_truncated,
             },
             "response": response,
-            "trouble": self.trouble.value if self.trouble else None,
+            "trouble": self.failure.value if self.failure else None,
             "detail": self.detail,
             "note": self.note,
         }
@@ -106,7 +104,7 @@ class Exchange:
 class Evidence:
     """An append-only record of exchanges, numbered "x1", "x2", … in the order in which they were started.
 
-    It stores what it is given: only `HttpDoor` records, and it redacts first. Of bodies and header lines together it
+    It stores what it is given: only `HttpClient` records, and it redacts first. Of bodies and header lines together it
     keeps 8 MiB beyond the first kilobytes of each, whatever a server sends.
     """
 

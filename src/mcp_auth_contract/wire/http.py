@@ -1,4 +1,4 @@
-"""The only door to the network: limits, redaction, evidence and the rules about credentials, each written once."""
+"""The only HTTP client: limits, redaction, evidence and the rules about credentials, each written once."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -30,19 +30,17 @@ from mcp_auth_contract.wire.pace import Pace, Patience
 from mcp_auth_contract.wire.redaction import REDACTED, Redactor
 from mcp_auth_contract.wire.request import HeaderPair, Request, encode_headers, header_text, wire_headers
 
-__all__ = ["HttpDoor"]
-
 _ROOM = 24 * 1024 * 1024
 _SHORT = 64 * 1024
 _CREDENTIALS = frozenset({b"authorization", b"proxy-authorization", b"cookie"})
 
 
-class HttpDoor:
+class HttpClient:
     """Sends the requests of one run and records every exchange.
 
     An async context manager, for one event loop. Redirects are answers; cookies, proxies and netrc files are ignored;
     nothing that a server does raises. `target` is the endpoint's URL: its origin alone receives credentials and
-    `headers`. `transport` replaces the network for the target, `mounts` for other origins (by URL); the door closes
+    `headers`. `transport` replaces the network for the target, `mounts` for other origins (by URL); the client closes
     both. Times are in seconds, sizes in octets, `max_rate` in requests per second.
     """
 
@@ -84,7 +82,7 @@ class HttpDoor:
         """How many requests to the target, the last ones in a row, got no answer."""
 
     def __repr__(self) -> str:
-        return f"<HttpDoor to {self.target_origin}>"
+        return f"<HttpClient to {self.target_origin}>"
 
     async def __aenter__(self) -> Self:
         return self
@@ -145,7 +143,7 @@ class HttpDoor:
     async def _try_twice(self, request: Request, origin: Origin) -> Received:
         first = self._prepare(request, origin, fresh=request.fresh, note=request.note)
         received = await self._run(first)
-        swallowed = received.answer.trouble is TransportFailure.RESET and not first.progress.new_connection
+        swallowed = received.answer.failure is TransportFailure.RESET and not first.progress.new_connection
         if not swallowed or self._connections.mounted(origin):
             return received
         note = f"sent again on a new connection after {received.answer.exchange}"
@@ -198,7 +196,7 @@ class HttpDoor:
 
     async def _converse(self, attempt: Attempt) -> None:
         url, extensions = await self._route(attempt)
-        if attempt.trouble is not None:
+        if attempt.failure is not None:
             return
         built = httpx.Request(
             attempt.request.method,
@@ -260,7 +258,7 @@ class HttpDoor:
 
     def _refuse(self, request: Request, detail: str) -> Answer:
         url = self.redactor.redact(request.url)[:2048]
-        answer = Answer(self.evidence.next_id(), request.method, url, trouble=TransportFailure.CONNECT, detail=detail)
+        answer = Answer(self.evidence.next_id(), request.method, url, failure=TransportFailure.CONNECT, detail=detail)
         attempt = Attempt(request, httpx.URL(), ("", "", 0), fresh=False, sent=[], note=request.note)
         self._record(attempt, answer, self.evidence.elapsed(), 0.0)
         return answer
@@ -283,7 +281,7 @@ class HttpDoor:
                 response_truncated=answer.truncated,
                 started=started,
                 duration=duration,
-                trouble=answer.trouble,
+                failure=answer.failure,
                 detail=answer.detail,
                 note=self.redactor.redact(attempt.note),
                 leaked=leaked,

@@ -10,8 +10,6 @@ import httpx
 
 from mcp_auth_contract.wire.origin import Resolve, resolve_host
 
-__all__ = ["AsgiApp", "InsideTransport", "resolver_inside"]
-
 _Message = MutableMapping[str, Any]
 _Headers = list[tuple[bytes, bytes]]
 

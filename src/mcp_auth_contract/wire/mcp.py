@@ -11,19 +11,6 @@ from mcp_auth_contract import __version__
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.wire.request import HeaderPair
 
-__all__ = [
-    "ACCEPT",
-    "CLIENT_INFO",
-    "Call",
-    "Message",
-    "encode",
-    "initialize",
-    "notification",
-    "operation_call",
-    "read_headers",
-    "request",
-]
-
 ACCEPT = "application/json, text/event-stream"
 CLIENT_INFO = {"name": "mcp-auth-contract", "version": __version__}
 

@@ -11,8 +11,6 @@ from httpx_sse import EventSource
 from mcp_auth_contract.answers import JsonObject
 from mcp_auth_contract.oauth.document import read_json_object
 
-__all__ = ["LARGE", "events_in", "has_blank_line", "is_response_to", "messages_in", "reply_among", "split_events"]
-
 # Atomic, so that the CR LF of one line's end is never taken for two ends.
 _BLANK_LINE = re.compile(r"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 

@@ -8,8 +8,6 @@ from enum import StrEnum
 
 import httpx
 
-__all__ = ["KitFault", "Origin", "Reach", "Resolve", "origin_of", "reach_of", "refusal", "resolve_host"]
-
 Origin = tuple[str, str, int]
 """Scheme, host in lower case without brackets, port (RFC 6454 §4)."""
 

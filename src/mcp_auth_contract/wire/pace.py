@@ -6,8 +6,6 @@ from collections.abc import Awaitable, Callable
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.wire.dates import seconds_of
 
-__all__ = ["Pace", "Patience", "retry_after"]
-
 Sleep = Callable[[float], Awaitable[None]]
 
 _TRIES = 3

@@ -4,8 +4,6 @@ from dataclasses import dataclass, field
 
 from mcp_auth_contract.clock import stopwatch
 
-__all__ = ["Pages", "Paging"]
-
 _MOST_PAGES = 1000
 _MOST_ENTRIES = 100_000
 _MOST_SECONDS = 60.0

@@ -13,8 +13,6 @@ from urllib.parse import quote
 
 from mcp_auth_contract.wire.windows import Windows
 
-__all__ = ["REDACTED", "REDACTED_JWT", "Redactor", "short_hash"]
-
 REDACTED = "<redacted>"
 REDACTED_JWT = "<redacted JWT>"
 

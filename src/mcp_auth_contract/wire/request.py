@@ -8,8 +8,6 @@ import httpx
 from mcp_auth_contract import __version__
 from mcp_auth_contract.wire.origin import KitFault
 
-__all__ = ["HeaderPair", "Request", "encode_headers", "header_text", "wire_headers"]
-
 HeaderPair = tuple[str | bytes, str | bytes]
 """A header field's name and value; str is sent as UTF-8."""
 
@@ -24,10 +22,10 @@ _TARGET = re.compile(rb"[\x21-\x7e]+")
 class Request:
     """What to send, and how to wait for the answer.
 
-    Header fields keep their order, case and repetitions; the door adds Host, Content-Length, User-Agent and
+    Header fields keep their order, case and repetitions; the client adds Host, Content-Length, User-Agent and
     Accept-Encoding unless they are given. `target` replaces the request target derived from the URL, octet for octet.
     `expects_id` is the id of the JSON-RPC response that ends an event stream. `fresh` asks for a new connection.
-    `timeout` replaces the door's time limit, in seconds. `note` goes into the evidence.
+    `timeout` replaces the client's time limit, in seconds. `note` goes into the evidence.
     """
 
     method: str

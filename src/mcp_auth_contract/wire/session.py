@@ -9,22 +9,10 @@ from typing import Any
 from mcp_auth_contract.answers import Accepted, Answer, Reading, describe, read
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.wire.conversation import Received
-from mcp_auth_contract.wire.http import HttpDoor
+from mcp_auth_contract.wire.http import HttpClient
 from mcp_auth_contract.wire.mcp import ACCEPT, Call, Message, initialize, notification, read_headers, request
 from mcp_auth_contract.wire.paging import Paging
 from mcp_auth_contract.wire.request import HeaderPair, Request
-
-__all__ = [
-    "LISTS",
-    "Conversation",
-    "Detected",
-    "Handshake",
-    "ListKind",
-    "Listing",
-    "detect_revisions",
-    "handshake_of",
-    "list_all",
-]
 
 _MODERN_ERRORS = frozenset({-32020, -32021, -32022})
 # A server may hand out what cannot be sent back (MCP demands visible ASCII); an id like that is none.
@@ -56,7 +44,7 @@ class Handshake:
 class Conversation:
     """Sends MCP messages to one endpoint. Credentials are header fields that the caller decides on."""
 
-    door: HttpDoor
+    http: HttpClient
     endpoint: str
     ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     paging: Paging = field(default_factory=Paging)
@@ -72,7 +60,7 @@ class Conversation:
     ) -> Received:
         """POST one message and keep the raw values."""
         headers = (*credentials, *message.headers)
-        return await self.door.receive(
+        return await self.http.receive(
             Request("POST", self.endpoint, headers, message.body, expects_id=message.id, note=note, fresh=fresh)
         )
 
@@ -110,7 +98,7 @@ class Conversation:
         if handshake.session is None:
             return None
         headers = (*credentials, *read_headers(handshake.revision, handshake.session, accept=ACCEPT))
-        return await self.door.send(Request("DELETE", self.endpoint, headers, note="closing the session"))
+        return await self.http.send(Request("DELETE", self.endpoint, headers, note="closing the session"))
 
 
 def handshake_of(received: Received, revision: Revision) -> Handshake:

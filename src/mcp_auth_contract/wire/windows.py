@@ -13,8 +13,6 @@ from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import NamedTuple
 
-__all__ = ["Span", "Windows"]
-
 _WIDTH = 8
 _STEP, _STRIDE = 5, 2
 """Windows begin at each fifth character of a secret and are looked for at each second one of a text: as the two have no

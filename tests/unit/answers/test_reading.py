@@ -69,9 +69,9 @@ def test_outside_success_the_status_alone_is_read(
     assert read(answer(status, reply), expects_reply=expects_reply) == reading
 
 
-@pytest.mark.parametrize("trouble", list(TransportFailure))
-def test_without_a_status_there_is_no_answer(trouble: TransportFailure) -> None:
-    assert read(Answer("x1", "GET", "http://rs.test", trouble=trouble)) == Ambiguous(AmbiguityReason.NO_ANSWER)
+@pytest.mark.parametrize("failure", list(TransportFailure))
+def test_without_a_status_there_is_no_answer(failure: TransportFailure) -> None:
+    assert read(Answer("x1", "GET", "http://rs.test", failure=failure)) == Ambiguous(AmbiguityReason.NO_ANSWER)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_a_page_for_people_accepts_nothing() -> None:
         (answer(302, None, ("location", "/login")), "302 to /login"),
         (answer(302), "302 to nowhere"),
         (answer(500), "500"),
-        (Answer("x1", "GET", "u", trouble=TransportFailure.TLS, detail="expired"), "TLS failed (expired)"),
-        (Answer("x1", "GET", "u", trouble=TransportFailure.TIMEOUT), "no answer in time"),
+        (Answer("x1", "GET", "u", failure=TransportFailure.TLS, detail="expired"), "TLS failed (expired)"),
+        (Answer("x1", "GET", "u", failure=TransportFailure.TIMEOUT), "no answer in time"),
     ],
 )
 def test_an_answer_is_described_in_a_few_words(seen: Answer, words: str) -> None:

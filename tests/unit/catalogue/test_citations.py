@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from mcp_auth_contract.catalogue import Check, load_builtin
-from mcp_auth_contract.checks.registry import JUDGES, PRESENTATIONS, PROBES
+from mcp_auth_contract.checks.presentation import PRESENTATIONS
+from mcp_auth_contract.checks.registry import JUDGES, PROBES
 from mcp_auth_contract.citations import CITATIONS, Citation, read_citations
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError

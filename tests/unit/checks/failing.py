@@ -24,8 +24,8 @@ from tests.unit.checks.literals import (
     at_pointer,
     call,
     document,
-    door,
     facts,
+    http,
     nothing_at,
     preflight,
     resource,
@@ -121,7 +121,7 @@ _OVER_TIME: Mapping[str, tuple[Any, Facts]] = {
 }
 
 _AT_DOORS: Mapping[str, tuple[Any, Facts]] = {
-    "endpoint_closed": (door(answer(200, stream=True), expects_reply=False), _HERE),
+    "endpoint_closed": (http(answer(200, stream=True), expects_reply=False), _HERE),
     "session_survives": (
         SessionEndObserved(
             ended=answer(204),

@@ -59,7 +59,7 @@ def answer(
     status: int | None = 200,
     *challenges: str,
     body: Mapping[str, Any] | None = None,
-    trouble: TransportFailure | None = None,
+    failure: TransportFailure | None = None,
     headers: tuple[tuple[str, str], ...] = (),
     stream: bool = False,
     reply: bool = True,
@@ -72,7 +72,7 @@ def answer(
         "POST",
         ENDPOINT,
         status=status,
-        trouble=trouble or (TransportFailure.TIMEOUT if status is None else None),
+        failure=failure or (TransportFailure.TIMEOUT if status is None else None),
         headers=(*headers, *media, *lines),
         text=json.dumps(body) if body else "",
         messages=(body,) if body else (),
@@ -120,8 +120,8 @@ def call(*answers: Answer, operation: str = "get_invoice", offered: str = "", ch
     return CallObserved(operation, attempts, token, offered)
 
 
-def door(each: Answer, name: str = "get_stream", *, expects_reply: bool = True) -> EndpointObserved:
-    """One door and its answer."""
+def http(each: Answer, name: str = "get_stream", *, expects_reply: bool = True) -> EndpointObserved:
+    """One endpoint and its answer."""
     return EndpointObserved(name, each, read(each, expects_reply=expects_reply))
 
 
@@ -146,8 +146,8 @@ def document(
 ) -> Document:
     """One fetched document."""
     headers = (("content-type", media),) if media else ()
-    trouble = TransportFailure.TIMEOUT if status is None else None
-    fetched = Answer("x2", "GET", url, status=status, trouble=trouble, headers=headers)
+    failure = TransportFailure.TIMEOUT if status is None else None
+    fetched = Answer("x2", "GET", url, status=status, failure=failure, headers=headers)
     return Document(where, url, fetched, value, faults)
 
 

@@ -16,7 +16,7 @@ from tests.unit.checks.literals import (
     answer,
     at_pointer,
     call,
-    door,
+    http,
     judged,
     preflight,
     resource,
@@ -87,7 +87,7 @@ SOUND = {
     SurfaceObserved: SOUND_SURFACE,
     BypassObserved: SOUND_BYPASS,
     CallObserved: call(UNAUTHORIZED, UNAUTHORIZED),
-    EndpointObserved: door(UNAUTHORIZED),
+    EndpointObserved: http(UNAUTHORIZED),
     SessionEndObserved: SessionEndObserved(
         ended=UNAUTHORIZED, after=Attempt("in the session", "call", result(), Accepted())
     ),

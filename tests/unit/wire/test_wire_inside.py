@@ -8,21 +8,21 @@ import httpx
 import pytest
 
 from mcp_auth_contract.answers import Answer, TransportFailure
-from mcp_auth_contract.wire import HttpDoor, InsideTransport, Redactor, Request, resolver_inside
+from mcp_auth_contract.wire import HttpClient, InsideTransport, Redactor, Request, resolver_inside
 
 URL = "http://127.0.0.1:8000/mcp"
 START = {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/plain")]}
 App = Callable[[Any, Any, Any], Awaitable[None]]
 
 
-def door(app: App, *, grace: float = 0.2, time_limit: float = 5.0, state: dict[str, Any] | None = None) -> HttpDoor:
+def http(app: App, *, grace: float = 0.2, time_limit: float = 5.0, state: dict[str, Any] | None = None) -> HttpClient:
     transport = InsideTransport(app, state=state, grace=grace)
-    return HttpDoor(URL, redactor=Redactor(), transport=transport, time_limit=time_limit)
+    return HttpClient(URL, redactor=Redactor(), transport=transport, time_limit=time_limit)
 
 
 def ask(app: App, request: Request | None = None, **settings: Any) -> Answer:
     async def run() -> Answer:
-        async with door(app, **settings) as opened:
+        async with http(app, **settings) as opened:
             return await opened.send(request or Request("GET", URL))
 
     return asyncio.run(run())
@@ -94,7 +94,7 @@ def test_an_event_stream_that_never_ends_is_read_as_it_comes_and_told_of_the_end
         events.append((await receive())["type"])
 
     async def run() -> Answer:
-        async with door(app) as opened:
+        async with http(app) as opened:
             answer = await opened.send(Request("GET", URL))
             assert events == ["http.disconnect"]
             assert len(asyncio.all_tasks()) == 1
@@ -116,7 +116,7 @@ def test_an_application_that_does_not_listen_is_cancelled() -> None:
             ends.append("cancelled")
 
     async def run() -> None:
-        async with door(app, grace=0.05) as opened:
+        async with http(app, grace=0.05) as opened:
             assert (await opened.send(Request("GET", URL))).status == 200
         assert ends == ["cancelled"]
         assert len(asyncio.all_tasks()) == 1
@@ -134,7 +134,7 @@ def test_one_that_writes_for_ever_is_stopped() -> None:
             sent.append(1)
 
     async def run() -> None:
-        async with door(app, grace=0.05) as opened:
+        async with http(app, grace=0.05) as opened:
             answer = await opened.send(Request("GET", URL))
             assert answer.truncated
         assert len(asyncio.all_tasks()) == 1
@@ -161,7 +161,7 @@ def test_no_answer_in_time_is_a_timeout_and_ends_the_application() -> None:
         seen.append((await receive())["type"])
 
     answer = ask(app, time_limit=0.05)
-    assert (answer.status, answer.trouble) == (None, TransportFailure.TIMEOUT)
+    assert (answer.status, answer.failure) == (None, TransportFailure.TIMEOUT)
     assert seen == ["http.disconnect"]
 
 
@@ -219,7 +219,7 @@ def test_a_failure_in_the_response_is_a_broken_connection(app: App) -> None:
 
 def test_a_header_that_no_server_can_send_gives_no_answer() -> None:
     answer = ask(answering(headers=[(b"x", b"a\r\nb: c")]))
-    assert (answer.status, answer.trouble) == (None, TransportFailure.RESET)
+    assert (answer.status, answer.failure) == (None, TransportFailure.RESET)
 
 
 def test_a_second_start_is_the_applications_fault() -> None:
@@ -234,7 +234,7 @@ def test_a_second_start_is_the_applications_fault() -> None:
 
 def test_many_requests_run_at_once_and_leave_nothing() -> None:
     async def run() -> None:
-        async with door(answering(b"ok")) as opened:
+        async with http(answering(b"ok")) as opened:
             answers = await asyncio.gather(*(opened.send(Request("GET", URL)) for _ in range(50)))
             assert {answer.text for answer in answers} == {"ok"}
         assert len(asyncio.all_tasks()) == 1

@@ -1,4 +1,4 @@
-"""The door notes which tokens a server gave back, and keeps none of them."""
+"""The HTTP client notes which tokens a server gave back, and keeps none of them."""
 
 import base64
 import json
@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 import pytest
 from tests.hostile.servers import Hostile
-from tests.unit.wire.test_wire_door import respond, with_door
+from tests.unit.wire.test_wire_http import respond, with_door
 from tests.unit.wire.test_wire_windows import FORMS, HEADER, PAYLOAD, SHORT
 
-from mcp_auth_contract.wire import HttpDoor, Redactor, Request
+from mcp_auth_contract.wire import HttpClient, Redactor, Request
 
 TOKEN = ".".join(("eyJhbGciOiJSUzI1NiJ9", "eyJzdWIiOiJhbGljZSIsImp0aSI6IjEyMzQ1Njc4In0", "c2lnbmF0dXJlLW9mLWEtdG9rZW4"))
 OPAQUE = "opaque/token+5f0cX2==kq9"
@@ -52,10 +52,10 @@ def test_labels_that_stand_in_redacted_texts_are_read_back() -> None:
 def leaked(body: bytes, *lines: str, **options: str) -> list[tuple[str, ...]]:
     redactor = known()
 
-    async def use(door: HttpDoor, server: Hostile) -> list[tuple[str, ...]]:
-        await door.send(Request("POST", server.url, (("Authorization", f"Bearer {TOKEN}"),), b'{"a": 1}'))
-        await door.send(Request("POST", server.url, (), f'{{"access_token": "{TOKEN}"}}'.encode()))
-        recorded = door.evidence.exchanges()
+    async def use(http: HttpClient, server: Hostile) -> list[tuple[str, ...]]:
+        await http.send(Request("POST", server.url, (("Authorization", f"Bearer {TOKEN}"),), b'{"a": 1}'))
+        await http.send(Request("POST", server.url, (), f'{{"access_token": "{TOKEN}"}}'.encode()))
+        recorded = http.evidence.exchanges()
         assert TOKEN not in repr([astuple(one) for one in recorded])
         assert all("leaked" not in one.as_dict() for one in recorded)
         return [tuple(label.split("#")[0] for label in one.leaked) for one in recorded]
@@ -78,9 +78,9 @@ def test_a_token_in_an_unusual_form_is_noted_and_not_kept(form: str) -> None:
     redactor = Redactor()
     label = redactor.register(token, "token-good")
 
-    async def use(door: HttpDoor, server: Hostile) -> None:
-        await door.send(Request("POST", server.url, (("Authorization", f"Bearer {token}"),), b'{"a": 1}'))
-        (one,) = door.evidence.exchanges()
+    async def use(http: HttpClient, server: Hostile) -> None:
+        await http.send(Request("POST", server.url, (("Authorization", f"Bearer {token}"),), b'{"a": 1}'))
+        (one,) = http.evidence.exchanges()
         assert one.leaked == (label,)
         assert not redactor.labels_in(one.response_body)
 
@@ -129,8 +129,8 @@ def test_a_large_answer_is_looked_through_off_the_event_loop(body: bytes, lines:
     redactor = Noting()
     redactor.threads = set()
 
-    async def use(door: HttpDoor, server: Hostile) -> None:
-        await door.send(Request("GET", server.url))
+    async def use(http: HttpClient, server: Hostile) -> None:
+        await http.send(Request("GET", server.url))
 
     with_door(respond(body, *lines), use, redactor=redactor)
     assert redactor.threads

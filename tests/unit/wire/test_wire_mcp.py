@@ -14,7 +14,7 @@ from mcp_auth_contract.wire import (
     LISTS,
     Call,
     Conversation,
-    HttpDoor,
+    HttpClient,
     Listing,
     Redactor,
     detect_revisions,
@@ -38,8 +38,8 @@ def converse(respond: Respond, use: Callable[[Conversation], Awaitable[Done]]) -
 
     async def run() -> Done:
         transport = httpx.MockTransport(answer)
-        async with HttpDoor(URL, redactor=Redactor(), transport=transport) as door:
-            return await use(Conversation(door, URL))
+        async with HttpClient(URL, redactor=Redactor(), transport=transport) as http:
+            return await use(Conversation(http, URL))
 
     return asyncio.run(run()), asked
 
@@ -402,7 +402,7 @@ def test_a_server_cannot_call_itself_by_the_token_that_it_got() -> None:
         return result(message, {"_meta": {"io.modelcontextprotocol/serverInfo": info}})
 
     async def use(conversation: Conversation) -> tuple[str | None, str | None]:
-        conversation.door.redactor.register(secret, "good")
+        conversation.http.redactor.register(secret, "good")
         detected = await detect_revisions(conversation, (("Authorization", f"Bearer {secret}"),))
         return detected.name, detected.version
 

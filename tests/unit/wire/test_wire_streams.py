@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.hostile.servers import Asked, hostile
 
 from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.wire import HttpDoor, Redactor, Request
+from mcp_auth_contract.wire import HttpClient, Redactor, Request
 from mcp_auth_contract.wire.body import Body
 from mcp_auth_contract.wire.messages import messages_in, reply_among
 
@@ -149,11 +149,11 @@ def exchange(*pieces: tuple[bytes, float], hold: float = 0.0, times: int = 1, ex
     async def run() -> tuple[list[Answer], int, float]:
         async with (
             hostile(behaviour) as server,
-            HttpDoor(server.url, redactor=Redactor(), time_limit=3.0) as door,
+            HttpClient(server.url, redactor=Redactor(), time_limit=3.0) as http,
         ):
             begun = time.perf_counter()
             request = Request("POST", server.url, expects_id=expects_id)
-            answers = [await door.send(request) for _ in range(times)]
+            answers = [await http.send(request) for _ in range(times)]
             return answers, server.connections, time.perf_counter() - begun
 
     return asyncio.run(run())

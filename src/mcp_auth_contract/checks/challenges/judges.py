@@ -9,7 +9,8 @@ from mcp_auth_contract.checks.tokens.judges import unsettled
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.checks.tool_challenges.observation import challenged_in_result
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
-from mcp_auth_contract.oauth.challenge import Challenges, FaultKind, scopes_of
+from mcp_auth_contract.oauth.challenge import Challenges, scopes_of
+from mcp_auth_contract.oauth.challenge_syntax import FaultKind
 
 _SYNTAX_FAULTS = frozenset(kind for kind in FaultKind if kind.is_syntax) - {FaultKind.DUPLICATE}
 _IN_RESULTS = 'challenges come in tool results here (policy.challenge = "tool")'

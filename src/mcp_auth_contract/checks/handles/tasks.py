@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_auth_contract.answers import describe
-from mcp_auth_contract.checks.client import LISTS, PrincipalSession, call_of
+from mcp_auth_contract.checks.client import PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.handles.observation import TaskObserved, result_in, task_status
 from mcp_auth_contract.checks.isolation.observation import Asked
@@ -15,7 +15,7 @@ from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
 from mcp_auth_contract.contract import Operation, Ways
 from mcp_auth_contract.contract.pointers import pointed_at
-from mcp_auth_contract.wire import Call
+from mcp_auth_contract.wire import LISTS, Call
 from mcp_auth_contract.wire.conversation import Received
 
 _EXTENSION = "io.modelcontextprotocol/tasks"

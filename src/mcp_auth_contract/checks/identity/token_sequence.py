@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from mcp_auth_contract.answers import Attempt
-from mcp_auth_contract.checks.client import LISTS, PrincipalSession
+from mcp_auth_contract.checks.client import PrincipalSession
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.genuine import GenuineMinter
 from mcp_auth_contract.checks.identity.observation import CallerCall, IdentityObserved, Listed, ListingsObserved
@@ -13,6 +13,7 @@ from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import FormQuestion
 from mcp_auth_contract.contract import implying, operations, private_canaries
 from mcp_auth_contract.tokens import CannotSign, Minted, Role
+from mcp_auth_contract.wire import LISTS
 
 _WORDS = {
     "rich": "the good token",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from mcp_auth_contract.answers import Answer, Attempt, JsonObject
-from mcp_auth_contract.checks.client import LISTS, PrincipalSession, call_of
+from mcp_auth_contract.checks.client import PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.leaks.observation import (
     CredentialKind,
@@ -25,7 +25,7 @@ from mcp_auth_contract.checks.tokens.probe import ask_call
 from mcp_auth_contract.contract import Contract, Operation, control_operation, implying, operations, principal_for
 from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.tokens import CannotSign
-from mcp_auth_contract.wire import ACCEPT, Call, Exchange
+from mcp_auth_contract.wire import ACCEPT, LISTS, Call, Exchange
 from mcp_auth_contract.wire.messages import events_in, messages_in, split_events
 
 _UNKNOWN = "probe/unknown"
@@ -79,7 +79,7 @@ def _exchanges(context: Context, minter: Minter) -> tuple[Exchanged, ...]:
     ]
     exchanges = [
         one
-        for one in context.conversation.door.evidence.exchanges()
+        for one in context.conversation.http.evidence.exchanges()
         if one.status is not None and _place(one.url)[0] == origin
     ]
     opened: dict[str, str | None] = {}
@@ -162,8 +162,8 @@ def _sender(one: Exchange, holders: Mapping[str, Holder]) -> tuple[CredentialKin
 
 def _written(context: Context) -> tuple[Written, ...]:
     """Search the server's output, but for tokens that the kit put into a URL or a message, which servers log."""
-    redactor = context.conversation.door.redactor
-    exchanges = context.conversation.door.evidence.exchanges()
+    redactor = context.conversation.http.redactor
+    exchanges = context.conversation.http.evidence.exchanges()
     exposed = redactor.labels_named(text for one in exchanges for text in (one.url, one.request_body))
     found = []
     for place, text in context.outputs.written():

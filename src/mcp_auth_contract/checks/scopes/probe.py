@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from mcp_auth_contract.checks.client import LISTS, PrincipalSession
+from mcp_auth_contract.checks.client import PrincipalSession
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import CallQuestion, ScopeQuestion, SurfaceQuestion
@@ -17,7 +17,7 @@ from mcp_auth_contract.checks.scopes.observation import (
 from mcp_auth_contract.contract import Contract, Operation, operations, principal_for
 from mcp_auth_contract.contract.templates import matches
 from mcp_auth_contract.model import Effect, OperationKind
-from mcp_auth_contract.wire import Listing
+from mcp_auth_contract.wire import LISTS, Listing
 
 _ASKED = 3
 _MOST_ROUNDS = 4

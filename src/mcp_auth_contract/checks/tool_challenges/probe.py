@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from mcp_auth_contract.checks.client import LISTS, PrincipalSession
+from mcp_auth_contract.checks.client import PrincipalSession
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.discovery.observation import Location
 from mcp_auth_contract.checks.discovery.probe import fetch_document
@@ -17,6 +17,7 @@ from mcp_auth_contract.checks.tool_challenges.observation import (
 )
 from mcp_auth_contract.contract import operations
 from mcp_auth_contract.model import Effect, OperationKind
+from mcp_auth_contract.wire import LISTS
 
 _MOST_POINTERS = 5
 

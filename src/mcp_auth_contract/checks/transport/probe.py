@@ -113,7 +113,7 @@ async def _post_to(target: str, session: PrincipalSession, operation: Operation)
     sent = Request(
         "POST", context.endpoint, message.headers, message.body, target=target.encode(), expects_id=message.id
     )
-    answer = await context.conversation.door.send(sent)
+    answer = await context.conversation.http.send(sent)
     return answer, read(answer)
 
 
@@ -192,7 +192,7 @@ async def ask_preflight(question: OperationQuestion, context: Context) -> Prefli
     """Send the preflight of a browser client, then its call without a token."""
     origin = ("Origin", BROWSER_ORIGIN)
     asked = (("Access-Control-Request-Method", "POST"), ("Access-Control-Request-Headers", _ASKED_HEADERS))
-    preflight = await context.conversation.door.send(Request("OPTIONS", context.endpoint, (origin, *asked)))
+    preflight = await context.conversation.http.send(Request("OPTIONS", context.endpoint, (origin, *asked)))
     browser = PrincipalSession(context, question.revision, None)
     called = await browser.call(question.operation, token=Presentation((origin,)), note="from a browser")
     return PreflightObserved(BROWSER_ORIGIN, preflight, called.answer)

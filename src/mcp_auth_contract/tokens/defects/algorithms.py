@@ -18,8 +18,6 @@ from mcp_auth_contract.tokens.defects.secrets import GUESSES, SECRETS, Guess, Se
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey
 from mcp_auth_contract.tokens.spec import TokenSpec, keyed, signed_again
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects()
 _named = partial(DEFECTS.table, header("alg"))
 

@@ -11,8 +11,6 @@ from mcp_auth_contract.tokens.defects.defect import DISPUTED, Capability, Defect
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey
 from mcp_auth_contract.tokens.spec import Sign, TokenSpec
 
-__all__ = ["DEFECTS", "pkcs1_signature", "rsa_key", "signed_by_own"]
-
 DEFECTS = Defects()
 
 _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551

@@ -10,25 +10,6 @@ from typing import Any, TypeAlias, TypedDict, TypeVar, Unpack
 from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder
 from mcp_auth_contract.tokens.spec import TokenSpec, difference
 
-__all__ = [
-    "ABSENT",
-    "ACCEPTED",
-    "DISPUTED",
-    "FORBIDDEN",
-    "Break",
-    "Capability",
-    "Defect",
-    "Defects",
-    "Expectation",
-    "adding",
-    "claim",
-    "form",
-    "header",
-    "own",
-    "saying",
-    "unmet",
-]
-
 
 class Expectation(StrEnum):
     """What a right server does with the token.

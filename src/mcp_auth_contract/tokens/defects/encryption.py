@@ -19,8 +19,6 @@ from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, b64url
 from mcp_auth_contract.tokens.mint import mint
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json, unsigned
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects()
 
 _BOMB = 2_000_000

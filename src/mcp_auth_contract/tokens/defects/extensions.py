@@ -15,8 +15,6 @@ from mcp_auth_contract.tokens.keys import b64url
 from mcp_auth_contract.tokens.mint import mint
 from mcp_auth_contract.tokens.spec import COMPACT, Spellings, TokenSpec, unsigned
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects()
 _crit = partial(DEFECTS.table, header("crit"))
 

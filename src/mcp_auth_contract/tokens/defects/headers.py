@@ -15,8 +15,6 @@ from mcp_auth_contract.tokens.defects.signatures import signature_of
 from mcp_auth_contract.tokens.keys import Role
 from mcp_auth_contract.tokens.spec import Sign, TokenSpec, keyed, unsigned
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects()
 
 _NONE_SPELLINGS: dict[str, object] = {

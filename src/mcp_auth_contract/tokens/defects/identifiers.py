@@ -6,8 +6,6 @@ from mcp_auth_contract.tokens.defects import urls
 from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Defects, claim
 from mcp_auth_contract.tokens.spec import TokenSpec
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects()
 _iss = partial(DEFECTS.table, claim("iss", lambda good: good.profile.issuer))
 _aud = partial(DEFECTS.table, claim("aud", lambda good: good.profile.audience))

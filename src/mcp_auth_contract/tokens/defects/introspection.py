@@ -10,8 +10,6 @@ from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, 
 from mcp_auth_contract.tokens.defects.times import expired_since
 from mcp_auth_contract.tokens.mint import SPECIAL_CHARACTERS
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects(Capability.OPAQUE)
 _active = partial(DEFECTS.table, claim("active"))
 

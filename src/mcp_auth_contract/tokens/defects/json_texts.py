@@ -13,8 +13,6 @@ from typing import NamedTuple
 from mcp_auth_contract.tokens.defects.defect import ACCEPTED, DISPUTED, Capability, Defects
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json, unsigned
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects()
 
 

@@ -13,8 +13,6 @@ from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, 
 from mcp_auth_contract.tokens.keys import Role
 from mcp_auth_contract.tokens.spec import TokenProfile, TokenSpec
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects()
 _typ = partial(DEFECTS.table, header("typ"))
 

@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-__all__ = ["LOOKALIKES", "Lookalike"]
-
 Lookalike: TypeAlias = Callable[[str], str | None]
 """Makes a text that resembles a given one; None where there is none."""
 

@@ -11,8 +11,6 @@ from mcp_auth_contract.tokens.defects.defect import ACCEPTED, DISPUTED, FORBIDDE
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES, Lookalike
 from mcp_auth_contract.tokens.spec import ScopeFormat, TokenSpec
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects(Capability.SCOPES_GRANTED)
 _scope = partial(DEFECTS.table, claim("{scope}"))
 

@@ -10,8 +10,6 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, unb64url
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json
 
-__all__ = ["GUESSES", "SECRETS", "Guess", "Secret", "key_set", "spki_der"]
-
 Secret: TypeAlias = Callable[[SigningKey], bytes | None]
 """Makes octets of a public key; None for a key that has no such encoding."""
 

@@ -22,8 +22,6 @@ from mcp_auth_contract.tokens.defects.defect import ABSENT, DISPUTED, Break, Cap
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, b64url
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json, keyed
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects()
 _kid = partial(DEFECTS.table, header("kid"))
 

@@ -6,8 +6,6 @@ from mcp_auth_contract.tokens.defects.defect import DISPUTED, Defects, claim
 from mcp_auth_contract.tokens.keys import Algorithm, Role, b64url
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects()
 
 

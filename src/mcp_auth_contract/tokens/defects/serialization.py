@@ -13,8 +13,6 @@ from mcp_auth_contract.tokens.defects.defect import DISPUTED, Break, Defects, fo
 from mcp_auth_contract.tokens.keys import b64url
 from mcp_auth_contract.tokens.spec import COMPACT, Encode, Spellings, TokenSpec, compact_json
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects()
 _form = partial(DEFECTS.table, form)
 

@@ -11,8 +11,6 @@ from mcp_auth_contract.tokens.defects.defect import Break, Capability, Defects, 
 from mcp_auth_contract.tokens.keys import Algorithm, Role
 from mcp_auth_contract.tokens.spec import Sign, TokenSpec, unsigned
 
-__all__ = ["DEFECTS", "signature_of"]
-
 DEFECTS = Defects()
 
 

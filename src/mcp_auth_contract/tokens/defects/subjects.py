@@ -12,8 +12,6 @@ from mcp_auth_contract.tokens.defects.defect import ABSENT, DISPUTED, Break, Cap
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES
 from mcp_auth_contract.tokens.spec import TokenSpec
 
-__all__ = ["CLIENTS", "DEFECTS", "OPERATORS", "SUBJECT_NOBODY", "carried"]
-
 DEFECTS = Defects(Capability.SUBJECT_REQUIRED)
 CLIENTS = Defects()
 

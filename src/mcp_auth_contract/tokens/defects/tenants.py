@@ -9,8 +9,6 @@ from mcp_auth_contract.tokens.defects.defect import ABSENT, DISPUTED, Capability
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES
 from mcp_auth_contract.tokens.defects.subjects import OPERATORS, carried
 
-__all__ = ["DEFECTS"]
-
 DEFECTS = Defects(Capability.TENANT_REQUIRED)
 
 _NOBODY = "mcp-auth-contract-no-tenant"

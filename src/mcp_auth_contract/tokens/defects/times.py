@@ -8,8 +8,6 @@ from functools import partial
 from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Capability, Defects, claim
 from mcp_auth_contract.tokens.spec import TokenSpec
 
-__all__ = ["DEFECTS", "expired_since"]
-
 DEFECTS = Defects()
 _exp = partial(DEFECTS.table, claim("exp"))
 _nbf = partial(DEFECTS.table, claim("nbf"))

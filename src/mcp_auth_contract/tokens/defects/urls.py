@@ -7,38 +7,6 @@ from urllib.parse import SplitResult, urlsplit
 
 from mcp_auth_contract.tokens.defects.lookalikes import Lookalike
 
-__all__ = [
-    "FOREIGN",
-    "backslashes",
-    "default_port",
-    "default_port_padded",
-    "dot_segments",
-    "full_width_host",
-    "homoglyph_host",
-    "host_suffixed",
-    "host_upper",
-    "ideographic_dots",
-    "inside",
-    "other_host_spelling",
-    "other_port",
-    "other_scheme",
-    "parent_origin",
-    "path_in_other_case",
-    "path_percent_encoded",
-    "proper_prefix",
-    "punycode_host",
-    "scheme_alone",
-    "scheme_upper",
-    "scheme_without_slashes",
-    "sibling_path",
-    "subdomains",
-    "trailing_dot_host",
-    "with_fragment",
-    "with_query",
-    "with_slash_toggled",
-    "with_user",
-]
-
 FOREIGN = "https://other.mcp-auth-contract.test"
 """The origin of a stranger; `.test` names never resolve (RFC 2606 §2)."""
 

@@ -12,7 +12,7 @@ from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, P
 
 REFUSED = answer(401, f"Bearer {POINTER}")
 BROKEN = answer(500)
-SILENT = answer(None, trouble=TransportFailure.TIMEOUT)
+SILENT = answer(None, failure=TransportFailure.TIMEOUT)
 
 
 @pytest.mark.parametrize("judge", ["withdrawn_refused", "new_accepted", "good_accepted"])

@@ -185,10 +185,10 @@ def test_an_unreasonable_request_that_is_served_or_breaks_the_server_fails() -> 
 
 
 @pytest.mark.parametrize("name", ["refused_as_invalid_token", "denied", "accepted", "one_order_only"])
-@pytest.mark.parametrize("trouble", TransportFailure)
-def test_the_reason_of_silence_is_told(name: str, trouble: TransportFailure) -> None:
-    verdict = judged(name, call(REFUSED, answer(None, trouble=trouble)))
-    assert verdict == Inconclusive(f"inside a live session: {trouble.value}")
+@pytest.mark.parametrize("failure", TransportFailure)
+def test_the_reason_of_silence_is_told(name: str, failure: TransportFailure) -> None:
+    verdict = judged(name, call(REFUSED, answer(None, failure=failure)))
+    assert verdict == Inconclusive(f"inside a live session: {failure.value}")
 
 
 @pytest.mark.parametrize("each", [REFUSED, WEAK, answer(400), answer(404), CHALLENGED])

@@ -9,10 +9,10 @@ from tests.unit.checks.literals import (
     POINTER,
     answer,
     call,
-    door,
     event_stream,
     facts,
     html,
+    http,
     judged,
     login_redirect,
     preflight,
@@ -41,7 +41,7 @@ REFUSED = answer(401, f"Bearer {POINTER}")
     ],
 )
 def test_a_request_may_be_refused_in_any_way(each: Answer) -> None:
-    assert judged("endpoint_closed", door(each, "path_double_slash")) == Pass()
+    assert judged("endpoint_closed", http(each, "path_double_slash")) == Pass()
 
 
 @pytest.mark.parametrize(
@@ -57,26 +57,26 @@ def test_a_request_may_be_refused_in_any_way(each: Answer) -> None:
 )
 def test_a_form_that_serves_a_stranger_is_open(each: Answer, *, expects_reply: bool, observed: str) -> None:
     opened = Fail(CLOSED, f"{observed} without a token, for POST {ENDPOINT}")
-    assert judged("endpoint_closed", door(each, "batch", expects_reply=expects_reply)) == opened
+    assert judged("endpoint_closed", http(each, "batch", expects_reply=expects_reply)) == opened
 
 
 def test_a_page_for_people_at_the_same_address_serves_nobody() -> None:
-    assert judged("endpoint_closed", door(html(), "get_stream")) == Pass()
+    assert judged("endpoint_closed", http(html(), "get_stream")) == Pass()
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
 def test_a_server_that_breaks_over_a_form_is_a_matter_of_availability(status: int) -> None:
-    assert judged("endpoint_closed", door(answer(status))) == Fail(CLOSED, str(status), Impact.AVAILABILITY)
+    assert judged("endpoint_closed", http(answer(status))) == Fail(CLOSED, str(status), Impact.AVAILABILITY)
 
 
-@pytest.mark.parametrize("each", [answer(None), answer(429), answer(None, trouble=TransportFailure.RESET)])
+@pytest.mark.parametrize("each", [answer(None), answer(429), answer(None, failure=TransportFailure.RESET)])
 def test_a_form_without_an_answer_proves_nothing(each: Answer) -> None:
-    assert isinstance(judged("endpoint_closed", door(each)), Inconclusive)
+    assert isinstance(judged("endpoint_closed", http(each)), Inconclusive)
 
 
 @pytest.mark.parametrize("name", ["notification", "client_response"])
 def test_an_agreed_open_handshake_takes_messages_that_get_no_reply(name: str) -> None:
-    seen = door(answer(202), name, expects_reply=False)
+    seen = http(answer(202), name, expects_reply=False)
     lazy = facts(public=frozenset({"initialize", "tools/list"}))
     assert judged("endpoint_closed", seen, lazy) == Pass("served without a token; policy.public opens the handshake")
     assert judged("endpoint_closed", seen, facts(public=frozenset({"tools/list"}))) == Fail(
@@ -87,7 +87,7 @@ def test_an_agreed_open_handshake_takes_messages_that_get_no_reply(name: str) ->
 @pytest.mark.parametrize("text", ["", ": keep-alive\n\n", "id: 1\ndata:\n\n"])
 def test_an_agreed_open_handshake_opens_a_stream_on_which_nothing_comes(text: str) -> None:
     silent = replace(answer(200, stream=True), method="GET", text=text)
-    seen = door(silent, "get_stream", expects_reply=False)
+    seen = http(silent, "get_stream", expects_reply=False)
     lazy = facts(public=frozenset({"initialize"}))
     said = "open without a token, and nothing came; policy.public opens the handshake"
     assert judged("endpoint_closed", seen, lazy) == Pass(said)
@@ -97,8 +97,8 @@ def test_an_agreed_open_handshake_opens_a_stream_on_which_nothing_comes(text: st
 def test_an_agreed_open_handshake_opens_no_other_form() -> None:
     lazy = facts(public=frozenset({"initialize"}))
     told = replace(answer(200, stream=True), method="GET", text='data: {"jsonrpc":"2.0","method":"m"}\n\n')
-    assert isinstance(judged("endpoint_closed", door(told, "get_stream", expects_reply=False), lazy), Fail)
-    served = door(answer(200, stream=True), "batch", expects_reply=False)
+    assert isinstance(judged("endpoint_closed", http(told, "get_stream", expects_reply=False), lazy), Fail)
+    served = http(answer(200, stream=True), "batch", expects_reply=False)
     assert isinstance(judged("endpoint_closed", served, lazy), Fail)
 
 

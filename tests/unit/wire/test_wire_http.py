@@ -1,4 +1,4 @@
-"""The door sends exactly what it is given, to whom it may, and records it without secrets."""
+"""The HTTP client sends exactly what it is given, to whom it may, and records it without secrets."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ import trustme
 from tests.hostile.servers import Asked, Hostile, hostile
 
 from mcp_auth_contract.answers import Answer, TransportFailure
-from mcp_auth_contract.wire import Evidence, HttpDoor, KitFault, Redactor, Request
+from mcp_auth_contract.wire import Evidence, HttpClient, KitFault, Redactor, Request
 from mcp_auth_contract.wire.origin import reach_of, refusal
 
 TOKEN = "opaque-token-5f0cX2_kq9"
@@ -35,7 +35,7 @@ def respond(body: bytes = b"", *lines: str, status: str = "200 OK", kind: str = 
 
 def with_door(
     behaviour: Any,
-    use: Callable[[HttpDoor, Hostile], Awaitable[Done]],
+    use: Callable[[HttpClient, Hostile], Awaitable[Done]],
     *,
     redactor: Redactor | None = None,
     **options: Any,
@@ -43,8 +43,8 @@ def with_door(
     async def run() -> Done:
         async with hostile(behaviour) as server:
             known = redactor or Redactor()
-            async with HttpDoor(server.url, redactor=known, time_limit=3.0, **options) as door:
-                return await use(door, server)
+            async with HttpClient(server.url, redactor=known, time_limit=3.0, **options) as http:
+                return await use(http, server)
 
     return asyncio.run(run())
 
@@ -64,8 +64,8 @@ def test_header_fields_keep_order_case_repetition_and_octets() -> None:
         ("x-last", "caf\u00e9"),
     )
 
-    async def use(door: HttpDoor, server: Hostile) -> bytes:
-        await door.send(Request("POST", server.url, headers, b"{}"))
+    async def use(http: HttpClient, server: Hostile) -> bytes:
+        await http.send(Request("POST", server.url, headers, b"{}"))
         return server.asked[0].raw
 
     lines = with_door(respond(), use).split(b"\r\n")
@@ -81,8 +81,8 @@ def test_header_fields_keep_order_case_repetition_and_octets() -> None:
 
 @pytest.mark.parametrize("target", [b"//mcp", b"/%6dcp", b"/mcp;x", b"/a/../mcp?x=1", b"/MCP"])
 def test_the_request_target_is_sent_octet_for_octet(target: bytes) -> None:
-    async def use(door: HttpDoor, server: Hostile) -> tuple[str, str]:
-        answer = await door.send(Request("GET", server.url, target=target))
+    async def use(http: HttpClient, server: Hostile) -> tuple[str, str]:
+        answer = await http.send(Request("GET", server.url, target=target))
         return server.asked[0].target, answer.url
 
     sent, shown = with_door(respond(), use)
@@ -102,17 +102,17 @@ def test_the_request_target_is_sent_octet_for_octet(target: bytes) -> None:
 )
 def test_what_http_cannot_carry_is_a_fault_of_the_kit(request_: Request) -> None:
     async def run() -> None:
-        async with HttpDoor("http://127.0.0.1/mcp", redactor=Redactor()) as door:
-            await door.send(request_)
+        async with HttpClient("http://127.0.0.1/mcp", redactor=Redactor()) as http:
+            await http.send(request_)
 
     with pytest.raises(KitFault):
         asyncio.run(run())
 
 
 def test_cookies_are_neither_kept_nor_sent() -> None:
-    async def use(door: HttpDoor, server: Hostile) -> list[Asked]:
+    async def use(http: HttpClient, server: Hostile) -> list[Asked]:
         for _ in range(3):
-            await door.send(Request("POST", server.url))
+            await http.send(Request("POST", server.url))
         return server.asked
 
     asked = with_door(respond(b"", "Set-Cookie: sid=1234; Path=/"), use)
@@ -122,7 +122,7 @@ def test_cookies_are_neither_kept_nor_sent() -> None:
 def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
-    assert with_door(respond(), lambda door, server: door.send(Request("POST", server.url))).status == 200
+    assert with_door(respond(), lambda http, server: http.send(Request("POST", server.url))).status == 200
 
 
 @pytest.mark.parametrize(
@@ -137,12 +137,12 @@ def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_credentials_never_leave_for_another_origin(request_: Request) -> None:
-    async def run() -> HttpDoor:
-        async with HttpDoor("http://127.0.0.1:2/mcp", redactor=known()) as door:
+    async def run() -> HttpClient:
+        async with HttpClient("http://127.0.0.1:2/mcp", redactor=known()) as http:
             with pytest.raises(KitFault) as fault:
-                await door.send(request_)
+                await http.send(request_)
             assert TOKEN not in str(fault.value)
-            return door
+            return http
 
     assert asyncio.run(run()).evidence.exchanges() == ()
 
@@ -150,26 +150,26 @@ def test_credentials_never_leave_for_another_origin(request_: Request) -> None:
 @pytest.mark.parametrize("other", ["https://127.0.0.1:2/mcp", "http://127.0.0.1:3/mcp", "http://localhost:2/mcp"])
 def test_scheme_host_and_port_make_an_origin(other: str) -> None:
     async def run() -> None:
-        async with HttpDoor("http://127.0.0.1:2/mcp", redactor=known()) as door:
-            await door.send(Request("POST", other, BEARER))
+        async with HttpClient("http://127.0.0.1:2/mcp", redactor=known()) as http:
+            await http.send(Request("POST", other, BEARER))
 
     with pytest.raises(KitFault):
         asyncio.run(run())
 
 
 def test_static_headers_go_to_the_target_alone_and_are_never_shown() -> None:
-    async def use(door: HttpDoor, server: Hostile) -> tuple[list[Asked], list[Asked], HttpDoor]:
+    async def use(http: HttpClient, server: Hostile) -> tuple[list[Asked], list[Asked], HttpClient]:
         async with hostile(respond(b"hello gateway-secret-1")) as other:
-            await door.send(Request("POST", server.url))
-            await door.fetch(server.url)
-            await door.fetch(other.url)
-            return server.asked, other.asked, door
+            await http.send(Request("POST", server.url))
+            await http.fetch(server.url)
+            await http.fetch(other.url)
+            return server.asked, other.asked, http
 
     headers = (("X-Gateway", "gateway-secret-1"), ("X-Short", "1"))
-    to_target, to_other, door = with_door(respond(), use, headers=headers)
+    to_target, to_other, http = with_door(respond(), use, headers=headers)
     assert all(b"X-Gateway: gateway-secret-1" in one.raw for one in to_target)
     assert all(b"gateway" not in one.raw.lower() for one in to_other)
-    exchanges = door.evidence.exchanges()
+    exchanges = http.evidence.exchanges()
     assert "gateway-secret-1" not in json.dumps([one.as_dict() for one in exchanges])
     assert ("X-Short", "<redacted>") in exchanges[0].request_headers
 
@@ -177,20 +177,20 @@ def test_static_headers_go_to_the_target_alone_and_are_never_shown() -> None:
 def test_what_is_recorded_holds_no_secret(caplog: pytest.LogCaptureFixture) -> None:
     echo = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"saw": f"Bearer {TOKEN}"}}).encode()
 
-    async def use(door: HttpDoor, server: Hostile) -> tuple[Answer, HttpDoor]:
+    async def use(http: HttpClient, server: Hostile) -> tuple[Answer, HttpClient]:
         url = f"{server.url}?access_token={TOKEN}"
         headers = (*BEARER, ("Cookie", f"access_token={TOKEN}"))
         body = json.dumps({"access_token": TOKEN}).encode()
-        return await door.send(Request("POST", url, headers, body, expects_id=1, note=f"with {TOKEN}")), door
+        return await http.send(Request("POST", url, headers, body, expects_id=1, note=f"with {TOKEN}")), http
 
     redactor = known()
     with caplog.at_level(logging.DEBUG):
-        answer, door = with_door(
+        answer, http = with_door(
             respond(echo, f"X-Echo: {TOKEN}", f"Location: /?t={TOKEN}"), use, redactor=redactor, evidence=Evidence()
         )
     label = str(redactor.label_of(TOKEN))
-    recorded = json.dumps([one.as_dict() for one in door.evidence.exchanges()])
-    for text in (recorded, repr(answer), repr(door), repr(door.evidence.exchanges()), caplog.text):
+    recorded = json.dumps([one.as_dict() for one in http.evidence.exchanges()])
+    for text in (recorded, repr(answer), repr(http), repr(http.evidence.exchanges()), caplog.text):
         assert TOKEN not in text
     assert answer.reply == {"jsonrpc": "2.0", "id": 1, "result": {"saw": f"Bearer {label}"}}
     assert recorded.count(label) >= 6
@@ -199,8 +199,8 @@ def test_what_is_recorded_holds_no_secret(caplog: pytest.LogCaptureFixture) -> N
 def test_a_secret_cut_in_two_by_the_cap_is_not_shown() -> None:
     body = b"a" * 90 + b" " + TOKEN.encode() + b" rest"
 
-    async def use(door: HttpDoor, server: Hostile) -> Answer:
-        return await door.send(Request("GET", server.url))
+    async def use(http: HttpClient, server: Hostile) -> Answer:
+        return await http.send(Request("GET", server.url))
 
     answer = with_door(respond(body), use, redactor=known(), body_limit=100)
     assert answer.truncated
@@ -208,11 +208,11 @@ def test_a_secret_cut_in_two_by_the_cap_is_not_shown() -> None:
 
 
 def test_a_recorded_body_is_capped_and_the_answer_is_not() -> None:
-    async def use(door: HttpDoor, server: Hostile) -> tuple[Answer, HttpDoor]:
-        return await door.send(Request("POST", server.url, (), b"y" * 500)), door
+    async def use(http: HttpClient, server: Hostile) -> tuple[Answer, HttpClient]:
+        return await http.send(Request("POST", server.url, (), b"y" * 500)), http
 
-    answer, door = with_door(respond(b"x" * 1000), use, evidence=Evidence(body_cap=100))
-    exchange = door.evidence.exchanges()[0]
+    answer, http = with_door(respond(b"x" * 1000), use, evidence=Evidence(body_cap=100))
+    exchange = http.evidence.exchanges()[0]
     assert len(answer.text) == 1000
     assert not answer.truncated
     assert (len(exchange.response_body), exchange.response_truncated) == (100, True)
@@ -220,10 +220,10 @@ def test_a_recorded_body_is_capped_and_the_answer_is_not() -> None:
 
 
 def test_a_connection_is_kept_unless_a_fresh_one_is_asked_for() -> None:
-    async def use(door: HttpDoor, server: Hostile) -> list[int]:
+    async def use(http: HttpClient, server: Hostile) -> list[int]:
         counts = []
         for fresh in (False, False, True, False):
-            await door.send(Request("POST", server.url, fresh=fresh))
+            await http.send(Request("POST", server.url, fresh=fresh))
             counts.append(server.connections)
         return counts
 
@@ -238,15 +238,15 @@ def test_a_request_swallowed_by_a_dying_connection_is_sent_again_and_noted() -> 
             return
         await respond()(asked, writer)
 
-    async def use(door: HttpDoor, server: Hostile) -> tuple[Answer, HttpDoor]:
-        await door.send(Request("POST", f"{server.url}?1"))
-        return await door.send(Request("POST", f"{server.url}?2", note="probe")), door
+    async def use(http: HttpClient, server: Hostile) -> tuple[Answer, HttpClient]:
+        await http.send(Request("POST", f"{server.url}?1"))
+        return await http.send(Request("POST", f"{server.url}?2", note="probe")), http
 
     seen: list[Asked] = []
-    answer, door = with_door(once_each, use)
+    answer, http = with_door(once_each, use)
     assert answer.status == 200
-    first, swallowed, again = door.evidence.exchanges()
-    assert (first.status, swallowed.trouble, again.status) == (200, TransportFailure.RESET, 200)
+    first, swallowed, again = http.evidence.exchanges()
+    assert (first.status, swallowed.failure, again.status) == (200, TransportFailure.RESET, 200)
     assert again.note == "probe; sent again on a new connection after x2"
 
 
@@ -254,11 +254,11 @@ def test_a_reset_on_a_new_connection_is_an_answer() -> None:
     async def close(asked: Asked, writer: asyncio.StreamWriter) -> None:
         writer.close()
 
-    async def use(door: HttpDoor, server: Hostile) -> tuple[Answer, int]:
-        return await door.send(Request("POST", server.url)), len(server.asked)
+    async def use(http: HttpClient, server: Hostile) -> tuple[Answer, int]:
+        return await http.send(Request("POST", server.url)), len(server.asked)
 
     answer, asked = with_door(close, use)
-    assert (answer.trouble, asked) == (TransportFailure.RESET, 1)
+    assert (answer.failure, asked) == (TransportFailure.RESET, 1)
 
 
 @pytest.mark.parametrize(
@@ -276,8 +276,8 @@ def test_429_is_waited_for_as_told_within_five_seconds(lines: tuple[str, ...], w
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    async def use(door: HttpDoor, server: Hostile) -> Answer:
-        return await door.send(Request("POST", server.url))
+    async def use(http: HttpClient, server: Hostile) -> Answer:
+        return await http.send(Request("POST", server.url))
 
     slept: list[float] = []
     answer = with_door(respond(b"", *lines, status="429 Too Many Requests"), use, sleep=sleep)
@@ -289,9 +289,9 @@ def test_a_server_of_nothing_but_429_is_soon_waited_for_no_more() -> None:
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    async def use(door: HttpDoor, server: Hostile) -> None:
+    async def use(http: HttpClient, server: Hostile) -> None:
         for _ in range(10):
-            await door.send(Request("POST", server.url))
+            await http.send(Request("POST", server.url))
 
     slept: list[float] = []
     with_door(respond(b"", status="429 Too Many Requests"), use, sleep=sleep)
@@ -299,9 +299,9 @@ def test_a_server_of_nothing_but_429_is_soon_waited_for_no_more() -> None:
 
 
 def test_the_rate_spreads_the_requests_to_the_target() -> None:
-    async def use(door: HttpDoor, server: Hostile) -> float:
+    async def use(http: HttpClient, server: Hostile) -> float:
         begun = time.perf_counter()
-        await asyncio.gather(*(door.send(Request("POST", server.url)) for _ in range(6)))
+        await asyncio.gather(*(http.send(Request("POST", server.url)) for _ in range(6)))
         return time.perf_counter() - begun
 
     assert with_door(respond(), use, max_rate=25) > 0.19
@@ -317,9 +317,9 @@ def test_a_private_authority_is_trusted_when_its_file_is_given(tmp_path: Path) -
     async def run() -> Answer:
         async with (
             hostile(respond(), tls=context) as server,
-            HttpDoor(server.url, redactor=Redactor(), ca_files=[str(file)]) as door,
+            HttpClient(server.url, redactor=Redactor(), ca_files=[str(file)]) as http,
         ):
-            return await door.send(Request("POST", server.url))
+            return await http.send(Request("POST", server.url))
 
     assert asyncio.run(run()).status == 200
 
@@ -328,20 +328,20 @@ def test_a_time_limit_of_its_own_ends_a_request() -> None:
     async def silence(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(20)
 
-    async def use(door: HttpDoor, server: Hostile) -> Answer:
-        return await door.send(Request("POST", server.url, timeout=0.1))
+    async def use(http: HttpClient, server: Hostile) -> Answer:
+        return await http.send(Request("POST", server.url, timeout=0.1))
 
     answer = with_door(silence, use)
-    assert (answer.trouble, answer.detail) == (TransportFailure.TIMEOUT, "after 0.1 s")
+    assert (answer.failure, answer.detail) == (TransportFailure.TIMEOUT, "after 0.1 s")
 
 
 def test_a_closed_port_is_no_connection() -> None:
     async def run() -> Answer:
-        async with HttpDoor("http://127.0.0.1:9/mcp", redactor=Redactor()) as door:
-            return await door.send(Request("POST", "http://127.0.0.1:9/mcp"))
+        async with HttpClient("http://127.0.0.1:9/mcp", redactor=Redactor()) as http:
+            return await http.send(Request("POST", "http://127.0.0.1:9/mcp"))
 
     answer = asyncio.run(run())
-    assert answer.trouble is TransportFailure.CONNECT
+    assert answer.failure is TransportFailure.CONNECT
     assert answer.detail
 
 
@@ -349,8 +349,8 @@ def test_a_cancelled_send_is_cancelled() -> None:
     async def silence(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(20)
 
-    async def use(door: HttpDoor, server: Hostile) -> bool:
-        task = asyncio.create_task(door.send(Request("POST", server.url)))
+    async def use(http: HttpClient, server: Hostile) -> bool:
+        task = asyncio.create_task(http.send(Request("POST", server.url)))
         await asyncio.sleep(0.1)
         task.cancel()
         return (await asyncio.gather(task, return_exceptions=True))[0].__class__ is asyncio.CancelledError
@@ -366,8 +366,8 @@ def test_a_target_inside_the_process_is_asked_without_a_socket() -> None:
 
     async def run() -> Answer:
         transport = httpx.ASGITransport(app)
-        async with HttpDoor("http://app.test/mcp", redactor=known(), transport=transport) as door:
-            return await door.send(Request("POST", "http://app.test/mcp", BEARER))
+        async with HttpClient("http://app.test/mcp", redactor=known(), transport=transport) as http:
+            return await http.send(Request("POST", "http://app.test/mcp", BEARER))
 
     answer = asyncio.run(run())
     assert answer.status == 200
@@ -398,8 +398,8 @@ async def look_up(host: str, port: int) -> tuple[str, ...]:
 
 def fetched(url: str, target: str = "https://mcp.test/mcp") -> tuple[Answer, list[httpx.Request]]:
     async def run() -> Answer:
-        async with HttpDoor(target, redactor=known(), resolve=look_up) as door:
-            return await door.fetch(url)
+        async with HttpClient(target, redactor=known(), resolve=look_up) as http:
+            return await http.fetch(url)
 
     with respx.mock(assert_all_called=False) as network:
         network.route().respond(200, json={"issuer": "x"})
@@ -414,7 +414,7 @@ def fetched(url: str, target: str = "https://mcp.test/mcp") -> tuple[Answer, lis
 )  # fmt: skip
 def test_a_public_target_leads_to_no_address_that_is_not_public(host: str) -> None:
     answer, requests = fetched(f"https://{host}/.well-known/oauth-authorization-server")
-    assert (answer.status, answer.trouble, requests) == (None, TransportFailure.CONNECT, [])
+    assert (answer.status, answer.failure, requests) == (None, TransportFailure.CONNECT, [])
     assert answer.detail.startswith(("refused: ", "host name not found"))
 
 
@@ -429,7 +429,7 @@ def test_a_document_is_fetched_from_the_very_address_that_was_checked() -> None:
 
 def test_a_loopback_target_may_lead_to_loopback_but_not_to_a_cloud_metadata_service() -> None:
     assert fetched("http://localhost:1/x", "http://127.0.0.1:8000/mcp")[0].status == 200
-    assert fetched("http://cloud.test/x", "http://127.0.0.1:8000/mcp")[0].trouble is TransportFailure.CONNECT
+    assert fetched("http://cloud.test/x", "http://127.0.0.1:8000/mcp")[0].failure is TransportFailure.CONNECT
 
 
 KINDS = {
@@ -475,7 +475,7 @@ def test_a_name_behind_a_private_target_is_fetched_from_the_address_that_was_che
 )
 def test_only_http_urls_are_fetched(url: str) -> None:
     answer, requests = fetched(url)
-    assert (answer.trouble, requests) == (TransportFailure.CONNECT, [])
+    assert (answer.failure, requests) == (TransportFailure.CONNECT, [])
     assert answer.detail == "refused: not an http or https URL"
 
 
@@ -491,12 +491,12 @@ def test_a_fetch_carries_no_credentials() -> None:
 
 
 def test_redirects_are_answers_and_nobody_is_led_elsewhere() -> None:
-    async def use(door: HttpDoor, server: Hostile) -> tuple[list[Answer], list[Asked], int]:
+    async def use(http: HttpClient, server: Hostile) -> tuple[list[Answer], list[Asked], int]:
         async with hostile(respond()) as other:
             moved.append(f"Location: {other.url}")
             answers = [
-                await door.send(Request("POST", server.url, BEARER)),
-                await door.fetch(server.url),
+                await http.send(Request("POST", server.url, BEARER)),
+                await http.fetch(server.url),
             ]
             return answers, other.asked, len(server.asked)
 
@@ -528,22 +528,22 @@ def test_whatever_the_network_raises_is_an_answer_and_recorded(error: Exception)
     def fail(_: httpx.Request) -> httpx.Response:
         raise error
 
-    async def run() -> tuple[Answer, HttpDoor]:
+    async def run() -> tuple[Answer, HttpClient]:
         url = "http://127.0.0.1:1/mcp"
-        async with HttpDoor(url, redactor=Redactor(), transport=httpx.MockTransport(fail)) as door:
-            return await door.send(Request("POST", url)), door
+        async with HttpClient(url, redactor=Redactor(), transport=httpx.MockTransport(fail)) as http:
+            return await http.send(Request("POST", url)), http
 
-    answer, door = asyncio.run(run())
+    answer, http = asyncio.run(run())
     assert answer.status is None
-    assert answer.trouble is not None
-    assert [one.trouble for one in door.evidence.exchanges()] == [answer.trouble]
+    assert answer.failure is not None
+    assert [one.failure for one in http.evidence.exchanges()] == [answer.failure]
 
 
 def test_a_long_secret_cut_in_two_by_the_cap_is_not_shown() -> None:
     long = "Zk" * 4000
 
-    async def use(door: HttpDoor, server: Hostile) -> Answer:
-        return await door.send(Request("GET", server.url))
+    async def use(http: HttpClient, server: Hostile) -> Answer:
+        return await http.send(Request("GET", server.url))
 
     redactor = Redactor()
     redactor.register(long, "token-oversized")
@@ -555,8 +555,8 @@ def test_a_long_secret_cut_in_two_by_the_cap_is_not_shown() -> None:
 def test_repeated_header_fields_of_an_answer_stay_apart_and_in_order() -> None:
     lines = ('WWW-Authenticate: Basic realm="a"', "X-Between: 1", 'www-authenticate: Bearer error="b"')
 
-    async def use(door: HttpDoor, server: Hostile) -> Answer:
-        return await door.send(Request("POST", server.url))
+    async def use(http: HttpClient, server: Hostile) -> Answer:
+        return await http.send(Request("POST", server.url))
 
     answer = with_door(respond(b"", *lines, status="401 Unauthorized"), use)
     assert answer.headers[2:] == (
@@ -567,10 +567,10 @@ def test_repeated_header_fields_of_an_answer_stay_apart_and_in_order() -> None:
 
 
 def test_an_exchange_is_recorded_once_and_listed_in_the_order_of_its_start() -> None:
-    async def use(door: HttpDoor, server: Hostile) -> HttpDoor:
-        slow = door.send(Request("POST", f"{server.url}?slow"))
-        await asyncio.gather(slow, door.send(Request("POST", server.url)))
-        return door
+    async def use(http: HttpClient, server: Hostile) -> HttpClient:
+        slow = http.send(Request("POST", f"{server.url}?slow"))
+        await asyncio.gather(slow, http.send(Request("POST", server.url)))
+        return http
 
     async def behaviour(asked: Asked, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.1 if asked.target.endswith("?slow") else 0)
@@ -593,8 +593,8 @@ def test_503_is_waited_for_where_it_says_for_how_long(lines: tuple[str, ...], wa
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    async def use(door: HttpDoor, server: Hostile) -> Answer:
-        return await door.send(Request("GET", server.url))
+    async def use(http: HttpClient, server: Hostile) -> Answer:
+        return await http.send(Request("GET", server.url))
 
     answer = with_door(respond(b"", *lines, status="503 Service Unavailable"), use, sleep=sleep)
     assert answer.status == 503
