@@ -29,10 +29,11 @@ def kit(folder: Path, *words: str, closed: str = "", **environ: str) -> "subproc
 
 def test_a_report_that_cannot_be_written_does_not_lose_the_others(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
-    outputs = Outputs(gone / "r.json", tmp_path / "r.xml", gone / "r.md", tmp_path / "s.md", quiet=True)
+    files = {"json": gone / "r.json", "junit": tmp_path / "r.xml", "markdown": gone / "r.md"}
+    outputs = Outputs(files, tmp_path / "s.md", quiet=True)
     with pytest.raises(Unwritable) as caught:
         write(green(), outputs)
-    assert caught.value.exit_code == 5
+    assert caught.value.exit_code == 2
     assert len(str(caught.value).splitlines()) == 2
     assert sorted(one.name for one in tmp_path.iterdir()) == ["r.xml", "s.md"]
 
@@ -40,7 +41,7 @@ def test_a_report_that_cannot_be_written_does_not_lose_the_others(tmp_path: Path
 def test_a_broken_clause_counts_for_more_than_an_unwritable_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert write(report(), Outputs(tmp_path / "gone" / "r.json", quiet=True)) == report().gate.exit_code
+    assert write(report(), Outputs({"json": tmp_path / "gone" / "r.json"}, quiet=True)) == report().gate.exit_code
     assert "cannot be written" in capsys.readouterr().err
 
 
@@ -69,11 +70,12 @@ def test_links_and_devices_are_written_into(tmp_path: Path) -> None:
 
 
 def test_old_reports_are_removed_and_a_summary_is_kept(tmp_path: Path) -> None:
-    files = [tmp_path / name for name in ("r.json", "r.xml", "r.md", "s.md")]
-    for file in files:
+    files = {name: tmp_path / name for name in ("json", "junit", "markdown")}
+    summary = tmp_path / "s.md"
+    for file in (*files.values(), summary):
         file.write_text("old")
-    remove_old(Outputs(*files))
-    assert [file.exists() for file in files] == [False, False, False, True]
+    remove_old(Outputs(files, summary))
+    assert list(tmp_path.iterdir()) == [summary]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +131,7 @@ def test_a_report_for_github_is_disarmed_without_annotations(
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     shown = replace(green(), notes=("::error::from a server\n::set-output name=a::b ##[error]x",))
-    for outputs in (Outputs(), Outputs(quiet=True), Outputs(summary=Path("-")), Outputs(json=Path("-"))):
+    for outputs in (Outputs(), Outputs(quiet=True), Outputs(summary=Path("-")), Outputs({"json": Path("-")})):
         write(shown, outputs)
         out = capsys.readouterr().out
         assert out

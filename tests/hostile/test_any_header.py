@@ -16,8 +16,8 @@ from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.errors import KitError
-from mcp_auth_contract.execution import Options, look, probe_url, run_contract
-from mcp_auth_contract.init import Place, draft_of, render
+from mcp_auth_contract.execution import Options, probe_url, run_contract
+from mcp_auth_contract.init import ServerSettings, draft_contract, inspect_server, render
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Error
 from mcp_auth_contract.reports.model import Report
@@ -219,11 +219,11 @@ async def everything(whims: Whims, issuer: EmbeddedIssuer, checks: Any = CHECKS)
                 faults = [one.sentence for one in report.results if isinstance(one.outcome, Error)]
                 assert not faults
         try:
-            seen = await look(Place(server.url, None, (), {}), Path("c.toml"), environ={}, time_limit=0.2)
+            seen = await inspect_server(ServerSettings(server.url), Path("c.toml"), environ={}, time_limit=0.2)
         except KitError as fault:
             assert "\n" not in str(fault)
         else:
-            assert render(draft_of(seen))
+            assert render(draft_contract(seen))
 
 
 async def asked_of(work: Any) -> Report | None:
