@@ -264,6 +264,13 @@ _WAYS: Mapping[str, tuple[str, _Build]] = {
     "header_x_user_id": _named("X-User-Id"),
     "header_x_remote_user": _named("X-Remote-User"),
     "header_x_goog_user_email": _named("X-Goog-Authenticated-User-Email"),
+    "header_x_forwarded_user_underscored": _named("X_Forwarded_User"),
+    "header_x_user_id_underscored": _named("X_User_Id"),
+    "header_x_remote_user_underscored": _named("X_Remote_User"),
+    "header_remote_user": _named("Remote-User"),
+    "header_remote_user_underscored": _named("Remote_User"),
+    "header_x_auth_request_user": _named("X-Auth-Request-User"),
+    "header_x_authenticated_user": _named("X-Authenticated-User"),
     "header_x_ms_client_principal": _named("X-MS-CLIENT-PRINCIPAL", _claims_header, "claims"),
     "foreign_origin": _way(
         "Authorization: Bearer <token>, and an Origin nobody knows",
