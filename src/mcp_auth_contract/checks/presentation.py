@@ -8,6 +8,8 @@ from types import MappingProxyType
 from typing import TypeAlias
 from urllib.parse import quote
 
+from mcp_auth_contract.tokens.defects.urls import FORGED_HOST
+
 __all__ = ["FOREIGN_ORIGIN", "PRESENTATIONS", "Presentation", "Presented", "bearer", "present"]
 
 FOREIGN_ORIGIN = "https://origin.invalid"
@@ -163,6 +165,11 @@ def _claims_header(subject: str) -> str:
     return base64.b64encode(claims.encode()).decode()
 
 
+def _foreign_host(name: str, value: str, *more: tuple[str, str]) -> tuple[str, _Build]:
+    words = f"Authorization: Bearer <token>, and {name} with a host nobody knows"
+    return _way(words, lambda given: Presentation((_authorization(given.token), (name, value), *more)))
+
+
 _WAYS: Mapping[str, tuple[str, _Build]] = {
     "bearer": _line("Bearer {token}", standard=True),
     "scheme_lower": _line("bearer {token}", standard=True),
@@ -272,6 +279,9 @@ _WAYS: Mapping[str, tuple[str, _Build]] = {
     "header_x_auth_request_user": _named("X-Auth-Request-User"),
     "header_x_authenticated_user": _named("X-Authenticated-User"),
     "header_x_ms_client_principal": _named("X-MS-CLIENT-PRINCIPAL", _claims_header, "claims"),
+    "bearer_forwarded_host": _foreign_host("X-Forwarded-Host", FORGED_HOST, ("X-Forwarded-Proto", "https")),
+    "bearer_forwarded": _foreign_host("Forwarded", f"host={FORGED_HOST};proto=https"),
+    "bearer_host": _foreign_host("Host", FORGED_HOST),
     "foreign_origin": _way(
         "Authorization: Bearer <token>, and an Origin nobody knows",
         lambda it: Presentation((_authorization(it.token), ("Origin", FOREIGN_ORIGIN))),

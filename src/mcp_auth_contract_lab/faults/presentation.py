@@ -23,6 +23,7 @@ from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.rpc import params_of
 from mcp_auth_contract_lab.steps import DEFAULT_USER, broken, sources, vouched
+from mcp_auth_contract_lab.verification import Trust, verify
 
 FAULTS = Faults()
 
@@ -244,6 +245,21 @@ def _without_token(trusts: Callable[[Incoming], bool]) -> Change:
 
 def _says(incoming: Incoming, said: str, *names: str) -> bool:
     return any(said in (incoming.header(name) or "") for name in names)
+
+
+@FAULTS.by(vouched)
+async def audience_from_host(lab: Lab, incoming: Incoming) -> Principal | None:
+    """The own identifier is built from Host, or what X-Forwarded-Host says of it."""
+    host, forwarded = incoming.header("host"), incoming.header("x-forwarded-host")
+    scheme = incoming.header("x-forwarded-proto") or "http"
+    settings = replace(lab.settings, resource=f"{scheme}://{forwarded or host}{lab.settings.resource_path}")
+    credential = await authorization_header(incoming)
+    if not isinstance(credential, Presented):
+        return None
+    with suppress(InvalidToken):
+        trust = Trust(settings, lab.keys, settings.clock())
+        return await verify(credential.token, lab.behaviour.verification, trust, lab.behaviour.scopes.granted)
+    return None
 
 
 FAULTS.rows(

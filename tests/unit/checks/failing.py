@@ -26,6 +26,7 @@ from tests.unit.checks.literals import (
     document,
     door,
     facts,
+    forged,
     nothing_at,
     preflight,
     resource,
@@ -146,10 +147,16 @@ _AT_DOORS: Mapping[str, tuple[Any, Facts]] = {
 
 _ON_RESOURCES: Mapping[str, tuple[Any, Facts]] = {
     "pointer_not_reflected": (
-        resource(at_pointer(), reflected=answer(401, 'Bearer resource_metadata="https://forwarded.invalid/metadata"')),
+        resource(
+            at_pointer(), forged=(forged(answer(401, 'Bearer resource_metadata="https://forwarded.invalid/metadata"')),)
+        ),
         _HERE,
     ),
     "pointer_resolves": (resource(nothing_at(Location.POINTER, PATH_URL)), _HERE),
+    "prm_not_reflected": (
+        resource(forged=(forged(answer(401), document=at_path(altered(RESOURCE, resource="https://else.invalid"))),)),
+        _HERE,
+    ),
     "prm_any_accept": (resource(accepts=(("Accept: */*", answer(406)),)), _HERE),
     "prm_authorization_servers": (resource_with(authorization_servers=GONE), _HERE),
     "prm_bearer_methods": (resource_with(bearer_methods_supported=["header", "query"]), _HERE),

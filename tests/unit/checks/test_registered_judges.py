@@ -17,6 +17,7 @@ from tests.unit.checks.literals import (
     at_pointer,
     call,
     door,
+    forged,
     judged,
     preflight,
     resource,
@@ -112,7 +113,7 @@ SOUND = {
     ResourceMetadataObserved: resource(
         at_pointer(),
         accepts=(("Accept: */*", answer(200)),),
-        reflected=answer(401, BEARER),
+        forged=(forged(answer(401, BEARER)),),
     ),
     ToolPointersObserved: SOUND_POINTERS,
     ToolSchemesObserved: SOUND_SCHEMES,
