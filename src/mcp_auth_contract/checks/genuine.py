@@ -119,6 +119,8 @@ class GenuineMinter(Minter):
                 return _OTHER_SCOPES
             case SurfaceQuestion():
                 return replace(question, principal=self.holder, scopes=None)
+            case AccessQuestion(probe="strangers"):
+                return _OTHER_PRINCIPAL
             case AccessQuestion(owner=owner, principal=principal):
                 if {owner, principal} != {self.holder}:
                     return _OTHER_PRINCIPAL

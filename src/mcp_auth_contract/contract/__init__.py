@@ -26,6 +26,7 @@ from mcp_auth_contract.contract.operations import (
 )
 from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.contract.schema import contract_schema
+from mcp_auth_contract.contract.strangers import namesake_of, nearest, stranger_named, strangers
 
 __all__ = [
     "VARIABLES",
@@ -50,6 +51,8 @@ __all__ = [
     "handle_calls",
     "implying",
     "load_contract",
+    "namesake_of",
+    "nearest",
     "no_access",
     "operation_of",
     "operations",
@@ -60,5 +63,7 @@ __all__ = [
     "resolve",
     "resolve_issuer",
     "satisfies",
+    "stranger_named",
+    "strangers",
     "tool_call",
 ]

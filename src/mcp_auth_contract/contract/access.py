@@ -21,6 +21,8 @@ class Ways(StrEnum):
     """A principal who is no reader lists, searches or exports records."""
     UNSHARED = "unshared"
     """The same, by an id under which the principal has no record."""
+    STRANGERS = "strangers"
+    """Users whom no contract names read, list, search or export; `principal` is the owner whom they resemble."""
     READERS = "readers"
     """A reader who is not the owner reads one record."""
     WRITES = "writes"
@@ -99,6 +101,8 @@ def no_access(contract: Contract, ways: Ways) -> str:
         return "no record is written by a tool with an idempotency key"
     if ways is Ways.TASKS and all(key != Ways.READS or path.tool is None for _, key, path in contract.paths()):
         return "no record of the contract is read by a tool"
+    if ways is Ways.STRANGERS:
+        return "every principal of the contract may read every record"
     if ways in (Ways.UNSHARED, Ways.TASKS):
         return no_access(contract, Ways.READS)
     if not any(key == ways for _, key, _ in contract.paths()):
@@ -122,6 +126,12 @@ def _unshared(contract: Contract) -> Iterator[Access]:
         own = [record for record in contract.records if record.may_read(access.principal)]
         if all(operation_of(contract, path) != access.operation for record in own for path in record.reads):
             yield access
+
+
+def _strangers(contract: Contract) -> Iterator[Access]:
+    for record, key, path in contract.paths():
+        if key in (Ways.READS, Ways.LISTS) and not all(map(record.may_read, contract.principals)):
+            yield Access(record.name, record.owner, record.owner, operation_of(contract, path))
 
 
 def _readers(contract: Contract) -> Iterator[Access]:
@@ -208,6 +218,7 @@ _PARTS: Mapping[Ways, Callable[[Contract], Iterator[Access]]] = {
     Ways.LISTS: _foreign(Ways.LISTS),
     Ways.WRITES: _foreign(Ways.WRITES),
     Ways.UNSHARED: _unshared,
+    Ways.STRANGERS: _strangers,
     Ways.READERS: _readers,
     Ways.KEYED: _keyed,
     Ways.CURSORS: _cursors,

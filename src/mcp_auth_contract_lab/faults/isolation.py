@@ -24,6 +24,8 @@ _ACCOUNTS = frozenset((name, one.tenant) for one in first_invoices() for name in
 
 _isolation = partial(changing, "isolation")
 
+_NAMES = frozenset(name for name, _ in _ACCOUNTS)
+
 
 def _seen_by(sight: Callable[[Principal, Invoice], bool], *ways: Way) -> Change:
     """Let others see a record on some ways, besides those who may."""
@@ -71,6 +73,9 @@ FAULTS.rows(
      _seen_by(_same_tenant, *_READS)),
     ("isolation-list-by-tenant", "Lists, searches and exports are filtered by the tenant alone.",
      _seen_by(_same_tenant, *_LISTS)),
+    ("isolation-list-for-newcomers", "Who has no account yet is shown the lists of the whole tenant.",
+     _seen_by(lambda principal, invoice: principal.subject not in _NAMES and principal.tenant == invoice.tenant,
+              *_LISTS)),
     ("isolation-tenant-ignored", "A user of the same name in another tenant may read a record.",
      _seen_by(lambda principal, invoice: principal.subject == invoice.owner, *_READS, *_LISTS)),
     ("isolation-readers-shut-out", "Only the owner may read what is shared.",

@@ -46,6 +46,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     MissingObserved,
     RecordObserved,
     RepeatedWriteObserved,
+    StrangersObserved,
     WriteObserved,
 )
 from mcp_auth_contract.checks.leaks.observation import ExchangesObserved, UpstreamObserved
@@ -118,6 +119,7 @@ SOUND = {
     ToolPointersObserved: SOUND_POINTERS,
     ToolSchemesObserved: SOUND_SCHEMES,
     RecordObserved: isolation.record(),
+    StrangersObserved: isolation.strangers(),
     WriteObserved: isolation.write(),
     RepeatedWriteObserved: isolation.repeated(),
     CursorObserved: isolation.cursor(),

@@ -10,6 +10,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     MissingObserved,
     RecordObserved,
     RepeatedWriteObserved,
+    StrangersObserved,
     WriteObserved,
 )
 from mcp_auth_contract.checks.judging import judge
@@ -25,6 +26,31 @@ def record_hidden(observed: RecordObserved, facts: Facts) -> Verdict:
         if broken := leak(call, expected, observed.canary):
             return broken
     return _uncontrolled(observed) or unproved(*others) or Pass()
+
+
+@judge
+def strangers_denied(observed: StrangersObserved, facts: Facts) -> Verdict:
+    """Whoever resembles a record's owner in one thing is somebody else (OAuth 2.1 §5.2).
+
+    A server may refuse users whom it does not know altogether. A user of the owner's tenant may share the record unless
+    the contract bars somebody of that tenant.
+    """
+    advice: str | None = None
+    for call in observed.strangers:
+        found = leak(call, f"no byte of {observed.canary.record} for {call.principal}", observed.canary)
+        if found is not None and call.principal not in observed.spared:
+            return found
+        if found is not None:
+            advice = f"{call.principal} gets {observed.canary.record}; the contract bars nobody of that tenant"
+    if doubt := _uncontrolled(observed):
+        return doubt
+    for call in observed.strangers:
+        match call.reading:
+            case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
+                return Inconclusive(f"{call.principal}: {call.said}")
+            case Accepted() if call.cut:
+                return Inconclusive(f"{call.principal}: the answer was longer than is read")
+    return Pass(advice)
 
 
 @judge
@@ -170,9 +196,9 @@ def reader_audited(observed: AuditObserved, facts: Facts) -> Verdict:
     return Fail("a line in the audit log", "none")
 
 
-def _uncontrolled(observed: RecordObserved) -> Inconclusive | None:
+def _uncontrolled(observed: RecordObserved | StrangersObserved) -> Inconclusive | None:
     """The owner has to see the record, before and after: else its absence elsewhere proves nothing."""
-    own = tuple(observed.by(observed.owner))
+    own = observed.own if isinstance(observed, StrangersObserved) else tuple(observed.by(observed.owner))
     for call in own:
         if call.shows(observed.canary) is None:
             return Inconclusive(f"the owner {observed.owner} does not get {observed.canary.record}: {call.said}")

@@ -91,6 +91,25 @@ class RecordObserved(Observation):
         return answers_in(sorted(self.calls, key=lambda call: call.principal != self.principal))
 
 
+@dataclass(frozen=True, slots=True)
+class StrangersObserved(Observation):
+    """The owner, users whom the contract does not name, and the owner again, on one way to a record.
+
+    `spared` are the strangers who might share the record with its owner for all that the contract says.
+    """
+
+    path: str
+    owner: str
+    canary: Canary
+    own: tuple[Asked, ...]
+    strangers: tuple[Asked, ...]
+    spared: frozenset[str] = frozenset()
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        return answers_in((*self.strangers, *self.own))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Writes(Observation):
     """What the owner of a record does around another principal's write.

@@ -13,7 +13,7 @@ from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.minting import Minter
 from mcp_auth_contract.checks.questions import FormQuestion
 from mcp_auth_contract.checks.sessions.observation import SessionStep
-from mcp_auth_contract.contract import Contract, Operation, operations, satisfies
+from mcp_auth_contract.contract import Contract, Operation, namesake_of, operations, satisfies
 from mcp_auth_contract.model import Effect, Revision
 from mcp_auth_contract.tokens import Minted, Role
 
@@ -104,6 +104,11 @@ class Scene:
             self.cut(f"the contract has no other user of {'the same' if same_tenant else 'another'} tenant")
         able = (one for one in others if satisfies(contract, frozenset(contract.principals[one].scopes), needed))
         return next(able, others[0])
+
+    def namesake(self) -> str:
+        """Return the name of a user who has the owner's name, and another tenant."""
+        self.need_issuer()
+        return namesake_of(self.context.contract, self.principal) or self.cut("the contract has no tenants")
 
     def good(self, principal: str) -> Minted:
         """Return the unbroken token of a principal."""

@@ -14,6 +14,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     PageTokenUse,
     RecordObserved,
     RepeatedWriteObserved,
+    StrangersObserved,
     WriteObserved,
 )
 
@@ -35,6 +36,15 @@ def record(
     """The owner alice, bob, alice and bob ask for alice's record."""
     calls = (asked("alice", control), asked("bob", foreign), asked("alice", again), asked("bob", last))
     return RecordObserved("get_invoice", "alice", "bob", ALICE, calls, (CAROL,))
+
+
+def strangers(
+    namesake: Answer = NOTHING, neighbour: Answer = NOTHING, *, own: Answer = OWN, spared: bool = False
+) -> StrangersObserved:
+    """A namesake and a neighbour ask for alice's record between two calls of alice; the contract may spare the latter."""
+    asking = (asked("namesake-of-alice", namesake), asked("neighbour-of-alice", neighbour))
+    lenient = frozenset({"neighbour-of-alice"}) if spared else frozenset()
+    return StrangersObserved("get_invoice", "alice", ALICE, (asked("alice", own),) * 2, asking, lenient)
 
 
 def _writes(**steps: Answer) -> dict[str, Any]:
