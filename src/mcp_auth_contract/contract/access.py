@@ -27,6 +27,8 @@ class Ways(StrEnum):
     """A reader who is not the owner reads one record."""
     WRITES = "writes"
     """A principal who is not the owner changes one record."""
+    OWN_WRITES = "own_writes"
+    """An owner changes one record of their own."""
     KEYED = "keyed"
     """The same, by a tool that takes an idempotency key."""
     CURSORS = "cursors"
@@ -103,6 +105,8 @@ def no_access(contract: Contract, ways: Ways) -> str:
         return "no record of the contract is read by a tool"
     if ways is Ways.STRANGERS:
         return "every principal of the contract may read every record"
+    if ways is Ways.OWN_WRITES:
+        return f"no record of the contract has {Ways.WRITES}"
     if ways in (Ways.UNSHARED, Ways.TASKS):
         return no_access(contract, Ways.READS)
     if not any(key == ways for _, key, _ in contract.paths()):
@@ -142,6 +146,12 @@ def _readers(contract: Contract) -> Iterator[Access]:
                 access = _access(contract, record, path, principal)
                 if principal != record.owner and access.scopes is None:
                     yield access
+
+
+def _own_writes(contract: Contract) -> Iterator[Access]:
+    for record, key, path in contract.paths():
+        if key == Ways.WRITES:
+            yield Access(record.name, record.owner, record.owner, operation_of(contract, path))
 
 
 def _keyed(contract: Contract) -> Iterator[Access]:
@@ -220,6 +230,7 @@ _PARTS: Mapping[Ways, Callable[[Contract], Iterator[Access]]] = {
     Ways.UNSHARED: _unshared,
     Ways.STRANGERS: _strangers,
     Ways.READERS: _readers,
+    Ways.OWN_WRITES: _own_writes,
     Ways.KEYED: _keyed,
     Ways.CURSORS: _cursors,
     Ways.HANDLES: _handles,

@@ -272,6 +272,7 @@ _BETWEEN_USERS: Mapping[str, tuple[Any, Facts]] = {
     "owner_undisturbed": (isolation.record(again=isolation.NOTHING), _HERE),
     "reader_audited": (isolation.audit(), _HERE),
     "reader_served": (isolation.record(), _HERE),
+    "refused_write_undone": (isolation.refused(answer(401), result(amount=2)), _HERE),
     "strangers_denied": (isolation.strangers(namesake=isolation.OWN), _HERE),
     "record_hidden": (isolation.record(last=isolation.OWN), _HERE),
 }

@@ -9,6 +9,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     CursorObserved,
     MissingObserved,
     RecordObserved,
+    RefusedWritesObserved,
     RepeatedWriteObserved,
     StrangersObserved,
     WriteObserved,
@@ -106,6 +107,29 @@ def foreign_write_denied(observed: WriteObserved, facts: Facts) -> Verdict:
     if doubt := unproved(foreign):
         return doubt
     return Pass() if observed.shown else _refused_at_least(foreign, "no read shows what a write changes")
+
+
+@judge
+def refused_write_undone(observed: RefusedWritesObserved, facts: Facts) -> Verdict:
+    """What is refused is not carried out: the owner reads the same before and after (OAuth 2.1 §5.2)."""
+    if doubt := _no_write_control(observed):
+        return doubt
+    if not observed.steady:
+        return NotApplicable("what the owner reads differs each time")
+    if not observed.shown:
+        return NotApplicable("what the owner reads does not show what a write changes")
+    for one in observed.refused:
+        match one.write.reading:
+            case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
+                return Inconclusive(f"{one.write.said} to a write with {one.credential}")
+            case Accepted():
+                return Inconclusive(f"{one.write.said} to a write with {one.credential}; another check reports it")
+        if not one.after.accepted:
+            return Inconclusive(f"the owner cannot read behind a write with {one.credential}: {one.after.said}")
+        if one.after.result != observed.before.result:
+            seen = f"{one.write.said} to a write with {one.credential}, and the owner reads another value"
+            return Fail(f"{observed.canary.record} unchanged", seen)
+    return Pass()
 
 
 @judge
@@ -233,7 +257,7 @@ def _for_scope(answer: Answer) -> bool:
     return bearer is not None and bearer.get("error") == "insufficient_scope"
 
 
-def _no_write_control(observed: WriteObserved | RepeatedWriteObserved) -> Inconclusive | None:
+def _no_write_control(observed: WriteObserved | RefusedWritesObserved | RepeatedWriteObserved) -> Inconclusive | None:
     """The owner's own writes and reads have to work."""
     for does, each in (
         ("write", observed.own),

@@ -158,6 +158,30 @@ class WriteObserved(_Writes):
         return answers_in((self.foreign, self.own, self.before, *self.later))
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedWrite:
+    """A write of the owner with a credential that is not enough, and what the owner reads behind it."""
+
+    credential: str
+    write: Asked
+    after: Asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedWritesObserved(_Writes):
+    """Writes on a record with credentials that are not enough, each followed by a read; `principal` is the owner.
+
+    `after` and `again` are two reads before the first of them.
+    """
+
+    refused: tuple[RefusedWrite, ...]
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        tried = (call for one in self.refused for call in (one.write, one.after))
+        return answers_in((*tried, self.own, self.before, *self.later))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedWriteObserved(_Writes):
     """Writes with idempotency keys: `borrowed` is another principal's with the owner's, `unborrowed` with their own.

@@ -12,6 +12,7 @@ from tests.unit.checks.isolation.isolation_literals import (
     cursor,
     missing,
     record,
+    refused,
     repeated,
     strangers,
     write,
@@ -209,3 +210,16 @@ def test_a_neighbour_whom_the_contract_does_not_bar_is_a_remark() -> None:
     verdict = judged("strangers_denied", strangers(neighbour=OWN, spared=True))
     assert isinstance(verdict, Pass)
     assert verdict.advice is not None
+
+
+def test_a_refusal_is_believed_only_where_the_owner_reads_the_same() -> None:
+    other = result(note=ALICE.text, amount=2)
+    for refusal in (answer(401), answer(403), answer(404), tool_error()):
+        assert judged("refused_write_undone", refused(refusal)) == Pass()
+        assert isinstance(judged("refused_write_undone", refused(refusal, other)), Fail)
+    same = result(note=ALICE.text, amount=1)
+    for blind in ({"changed": same}, {"again": other}):
+        assert isinstance(judged("refused_write_undone", refused(answer(401), **blind)), NotApplicable)
+    for open_ in (refused(OWN), refused(answer(None)), refused(answer(401), answer(500))):
+        assert isinstance(judged("refused_write_undone", open_), Inconclusive)
+    assert isinstance(judged("refused_write_undone", refused(answer(401), control=NOTHING)), Inconclusive)
