@@ -8,6 +8,8 @@ from enum import StrEnum
 
 import httpx
 
+from mcp_auth_contract.answers.answer import WITHHELD
+
 __all__ = ["KitFault", "Origin", "Reach", "Resolve", "origin_of", "reach_of", "refusal", "resolve_host"]
 
 Origin = tuple[str, str, int]
@@ -96,7 +98,7 @@ def refusal(addresses: tuple[str, ...], target: frozenset[Reach]) -> str | None:
         reach = reach_of(address)
         if reach is Reach.PUBLIC or reach in target or (reach is Reach.PRIVATE and Reach.PUBLIC not in target):
             continue
-        return f"refused: {reach.value} address {address}"
+        return f"{WITHHELD}{reach.value} address {address}"
     return None
 
 

@@ -90,6 +90,7 @@ _ON_CALLS: Mapping[str, tuple[Any, Facts]] = {
     "error_is_invalid_token": (call(answer(401, _CHALLENGE)), _HERE),
     "has_bearer_challenge": (call(answer(401, 'Basic realm="a"')), _HERE),
     "has_resource_metadata": (call(answer(401, 'Bearer realm="a"')), _HERE),
+    "no_error_without_token": (call(answer(401, 'Bearer error="invalid_token"')), _HERE),
     "has_www_authenticate": (call(answer(401)), _HERE),
     "no_result_in_refusal": (call(answer(401, _CHALLENGE, body={"id": 1, "result": {}})), _HERE),
     "no_session_id_in_refusal": (call(answer(401, _CHALLENGE, headers=(("mcp-session-id", "s1"),))), _HERE),

@@ -65,6 +65,7 @@ WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'
 UNAUTHORIZED = answer(401, BEARER)
 
 SOUND_CALLS = {
+    "no_error_without_token": call(answer(401, f"Bearer {POINTER}")),
     "reader_served": isolation.record(foreign=isolation.OWN, last=isolation.OWN),
     **SOUND_IN_RESULTS,
     "accepted": call(result()),

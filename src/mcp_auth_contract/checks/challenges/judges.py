@@ -106,7 +106,7 @@ def challenge_has_parameter(observed: CallObserved, facts: Facts) -> Verdict:
     bearers = _bearer(observed, facts)
     if not isinstance(bearers, list):
         return bearers
-    if any(each.bearer is None or not each.bearer.params for each in bearers):
+    if any(one.is_bearer and not one.params for each in bearers for one in each.challenges):
         return Fail("Bearer with at least one parameter", "a bare Bearer challenge")
     return Pass()
 
@@ -187,6 +187,17 @@ def error_is_invalid_token(observed: CallObserved, facts: Facts) -> Verdict:
         if said != "invalid_token":
             return Fail('error="invalid_token"', f'error="{said}"' if said else "no error parameter")
     return Pass()
+
+
+@judge
+def no_error_without_token(observed: CallObserved, facts: Facts) -> Verdict:
+    """Where no credentials were sent, there is no error to report (RFC 6750 §3.1)."""
+    bearers = _bearer(observed, facts)
+    if not isinstance(bearers, list):
+        return bearers
+    said = [one.get("error") for challenges in bearers for one in challenges.challenges if one.is_bearer]
+    found = [error for error in said if error is not None]
+    return Fail("a challenge without error", f'error="{found[0]}"') if found else Pass()
 
 
 @judge

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ from tests.unit.checks.literals import (
     resource_with,
 )
 
-from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.answers import WITHHELD, Answer
 from mcp_auth_contract.checks.discovery.observation import Document, ForgedHost, Location, ResourceMetadataObserved
 from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
@@ -448,6 +449,11 @@ def test_a_pointer_to_nothing_fails_and_one_without_an_answer_is_open() -> None:
     for silent in (None, 429):
         observed = resource(nothing_at(Location.POINTER, PATH_URL, silent))
         assert isinstance(judged("pointer_resolves", observed), Inconclusive)
+    answering = resource(nothing_at(Location.POINTER, PATH_URL, None), challenge=answer(401))
+    assert isinstance(judged("pointer_resolves", answering), Fail)
+    withheld = nothing_at(Location.POINTER, PATH_URL, None)
+    withheld = replace(withheld, answer=replace(withheld.answer, detail=f"{WITHHELD}loopback address 127.0.0.1"))
+    assert isinstance(judged("pointer_resolves", resource(withheld, challenge=answer(401))), Inconclusive)
 
 
 def test_the_pointer_does_not_follow_a_forged_host() -> None:

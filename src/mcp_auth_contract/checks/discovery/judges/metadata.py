@@ -1,6 +1,6 @@
 """Is the protected-resource metadata where clients look for it, and is it about this resource? (RFC 9728 §3)"""
 
-from mcp_auth_contract.answers import Answer, describe
+from mcp_auth_contract.answers import WITHHELD, Answer, describe
 from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
 from mcp_auth_contract.checks.discovery.members import MISSING, called_by_clients, strings_or_none
 from mcp_auth_contract.checks.discovery.observation import Document, Location, ResourceMetadataObserved
@@ -172,6 +172,12 @@ def prm_unknown_path_404(observed: ResourceMetadataObserved, facts: Facts) -> Ve
     return Pass()
 
 
+def _answers(observed: ResourceMetadataObserved, unanswered: Answer) -> bool:
+    """Whether the server itself answers, and the kit has not kept itself from fetching elsewhere."""
+    kept = unanswered.detail.startswith(WITHHELD)
+    return observed.challenge is not None and observed.challenge.status is not None and not kept
+
+
 @judge
 def pointer_resolves(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
     """`resource_metadata` is an absolute URL at which the document is served (RFC 9728 §5.1, §3.2)."""
@@ -180,6 +186,8 @@ def pointer_resolves(observed: ResourceMetadataObserved, facts: Facts) -> Verdic
     if faults := identifier_faults(observed.pointer):
         return Fail("an absolute https URL", f'"{observed.pointer}": {", ".join(faults)}')
     document = observed.at(Location.POINTER)
+    if document is not None and document.answer.status is None and _answers(observed, document.answer):
+        return Fail("the metadata document", f"{describe(document.answer)} at {observed.pointer}")
     if document is None or proves_nothing(document.answer):
         return Inconclusive(f"{observed.pointer}: {describe(document.answer) if document else 'not fetched'}")
     if not document.found:
