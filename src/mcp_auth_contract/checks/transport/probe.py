@@ -171,6 +171,10 @@ _FORMS: Mapping[str, tuple[str, _Send]] = {
         "the message as application/x-www-form-urlencoded",
         _typed("application/x-www-form-urlencoded"),
     ),
+    "content_type_multipart": ("the message as multipart/form-data", _typed("multipart/form-data; boundary=probe")),
+    "content_type_octets": ("the message as application/octet-stream", _typed("application/octet-stream")),
+    "content_type_xml": ("the message as application/xml", _typed("application/xml")),
+    "content_type_unknown": ("the message as application/x-probe", _typed("application/x-probe")),
     "content_type_missing": ("the message without a Content-Type", _typed(None)),
     "content_type_charset": (
         "the message as application/json; charset=utf-8",
