@@ -264,7 +264,7 @@ def test_a_file_that_appears_meanwhile_is_left_alone(
     [
         ((), 2, "init: name the server: its URL, --app module:attribute, or --start"),
         (("nonsense",), 2, '"nonsense": not an http or https URL'),
-        (("http://u:p@127.0.0.1/mcp",), 2, "target.url: a URL with a user name or password"),
+        (("http://u:p@127.0.0.1/mcp",), 2, "a URL with a user name or password"),
         (("http://127.0.0.1:9/mcp",), 3, "start the server, or let --start do it"),
         (("http://127.0.0.1:9/mcp", "--env", "A=b"), 2, "--env: belongs to --app or --start"),
         (("--app", "m:app", "--env", "A"), 2, "--env: write NAME=VALUE"),

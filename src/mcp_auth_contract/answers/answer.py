@@ -56,6 +56,17 @@ class Answer:
         return tuple(value for key, value in self.headers if key == name)
 
     @property
+    def result(self) -> JsonObject:
+        """The result of the reply, empty where there is none."""
+        result = (self.reply or {}).get("result")
+        return result if isinstance(result, dict) else {}
+
+    @property
+    def limits_rate(self) -> bool:
+        """Whether it asks to come back later: 429, or 503 with Retry-After (RFC 9110 §15.6.4)."""
+        return self.status == 429 or (self.status == 503 and self.header("retry-after") is not None)
+
+    @property
     def media_type(self) -> str:
         """The type/subtype of Content-Type in lower case, without parameters; empty when absent."""
         return (self.header("content-type") or "").split(";", 1)[0].strip().lower()

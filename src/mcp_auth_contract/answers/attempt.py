@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mcp_auth_contract.answers.answer import Answer
-from mcp_auth_contract.answers.reading import Reading
+from mcp_auth_contract.answers.reading import Accepted, Reading
 
 __all__ = ["Attempt"]
 
@@ -16,3 +16,8 @@ class Attempt:
     step: str
     answer: Answer
     reading: Reading
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it had an effect."""
+        return isinstance(self.reading, Accepted)

@@ -61,10 +61,10 @@ def read(answer: Answer, *, expects_reply: bool = True) -> Reading:
     status = answer.status
     if status == 501:
         return Refused(Refusal.NOT_SERVED)
+    if answer.limits_rate:
+        return Ambiguous(AmbiguityReason.RATE_LIMITED)
     if status >= 500:
         return Ambiguous(AmbiguityReason.SERVER_ERROR)
-    if status == 429:
-        return Ambiguous(AmbiguityReason.RATE_LIMITED)
     if status >= 400:
         return Refused(_refusal(status))
     if status >= 300:

@@ -33,7 +33,7 @@ from mcp_auth_contract.wire.mcp import initialize
 from mcp_auth_contract.wire.messages import is_response_to
 from mcp_auth_contract.wire.session import handshake_of
 
-__all__ = ["LISTS", "OWN", "Credential", "ListKind", "PrincipalSession", "call_of", "presented", "read_bodiless"]
+__all__ = ["LISTS", "OWN", "Credential", "ListKind", "PrincipalSession", "call_of", "read_bodiless"]
 
 
 class _Own(Enum):
@@ -75,18 +75,17 @@ class PrincipalSession:
         """Return the session that requests go into; None in the stateless era, and where there is none."""
         return self.opened or await self.context.live(self.revision, self.principal)
 
+    async def _place(self) -> tuple[Revision, str | None]:
+        live = await self.session()
+        return (live.revision, live.session) if live else (self.revision, None)
+
     async def message(
         self, call: Call, *, identifier: int | None = None, capabilities: Mapping[str, Any] | None = None
     ) -> Message:
         """Write a call as the era demands; `capabilities` are said in the stateless era alone."""
-        live = await self.session()
-        return request(
-            live.revision if live else self.revision,
-            call,
-            next(self.context.conversation.ids) if identifier is None else identifier,
-            session=live.session if live else None,
-            capabilities=capabilities,
-        )
+        revision, session = await self._place()
+        number = next(self.context.conversation.ids) if identifier is None else identifier
+        return request(revision, call, number, session=session, capabilities=capabilities)
 
     async def calling(self, operation: Operation, *, identifier: int | None = None) -> Message:
         """Write the call of an operation; an anonymous look at a server knows no tool, and names a method instead."""
@@ -166,13 +165,7 @@ class PrincipalSession:
         return Attempt(way, "call", received.answer, read(received.answer))
 
     async def attempt(
-        self,
-        message: Message,
-        way: str,
-        *,
-        token: Credential = OWN,
-        body: bytes | None = None,
-        reply: bool = True,
+        self, message: Message, way: str, *, token: Credential = OWN, body: bytes | None = None, reply: bool = True
     ) -> Attempt:
         """Send a message that was written for the purpose; without `reply`, a response in a stream ends it, too."""
         answer = (await self.send(message, token=token, note=way, body=body, reply=reply)).answer
@@ -210,31 +203,22 @@ class PrincipalSession:
         note: str = "",
     ) -> Received:
         """Send a request without a body: GET for the event stream, DELETE, HEAD."""
-        live = await self.session()
-        own = read_headers(live.revision if live else self.revision, live.session if live else None, accept=accept)
+        own = read_headers(*await self._place(), accept=accept)
         shown = self._shown(token)
         sent = Request(verb, shown.url(self.context.endpoint), (*shown.headers, *own, *headers), note=note)
         return await self.context.conversation.door.receive(sent)
 
     async def list(self, kind: ListKind, *, fresh: bool = False, note: str = "") -> Listing:
         """Return a whole list, page by page."""
-        live = await self.session()
-        return await list_all(
-            self.context.conversation,
-            live.revision if live else self.revision,
-            kind,
-            self._shown(OWN).headers,
-            session=live.session if live else None,
-            fresh=fresh,
-            note=note,
-        )
+        revision, session = await self._place()
+        own, conversation = self._shown(OWN).headers, self.context.conversation
+        return await list_all(conversation, revision, kind, own, session=session, fresh=fresh, note=note)
 
     def _shown(self, token: Credential) -> Presentation:
         if isinstance(token, _Own):
-            if self.principal is None or self.context.issued is None:
-                return Presentation()
-            token = self.token
-        return presented(token)
+            nobody = self.principal is None or self.context.issued is None
+            token = None if nobody else self.token
+        return bearer(token.token) if isinstance(token, Minted) else token or Presentation()
 
 
 def read_bodiless(answer: Answer) -> Reading:
@@ -242,10 +226,3 @@ def read_bodiless(answer: Answer) -> Reading:
     reading = read(answer, expects_reply=False)
     page = answer.method == "GET" and isinstance(reading, Accepted) and not answer.stream
     return Ambiguous(AmbiguityReason.UNREADABLE) if page else reading
-
-
-def presented(token: Minted | Presentation | None) -> Presentation:
-    """Return how a credential is presented: as usual, unless it says otherwise."""
-    if token is None:
-        return Presentation()
-    return token if isinstance(token, Presentation) else bearer(token.token)

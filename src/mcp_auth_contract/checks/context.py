@@ -14,8 +14,6 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import Difference, difference
 from mcp_auth_contract.wire import Conversation, Handshake, HeaderPair
 
-__all__ = ["Context"]
-
 
 @dataclass(slots=True)
 class Context:

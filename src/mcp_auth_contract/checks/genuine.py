@@ -5,19 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from mcp_auth_contract.checks import questions
 from mcp_auth_contract.checks.minting import Minter, profile_of
-from mcp_auth_contract.checks.questions import (
-    NO_TOKEN,
-    AccessQuestion,
-    CallQuestion,
-    FormQuestion,
-    MethodQuestion,
-    OperationQuestion,
-    ParityQuestion,
-    Question,
-    ScopeQuestion,
-    SurfaceQuestion,
-)
 from mcp_auth_contract.clock import Clock
 from mcp_auth_contract.contract import Contract
 from mcp_auth_contract.tokens import (
@@ -39,36 +28,24 @@ from mcp_auth_contract.wire import Redactor
 NO_DIFFERENCE = "the fault makes no difference for this token"
 """Why a case is not applicable to a genuine token though no key is missing for it."""
 
-
 _OWN_ISSUER = "needs the kit's own issuer"
-
-
 _OTHER_PRINCIPAL = "needs a token of another principal"
-
-
 _OTHER_SCOPES = "needs a token with other scopes"
-
-
 _CHANGED_CLAIM = "a changed claim would be refused for its signature"
-
-
 _HIDDEN = "…"
-
 
 _SHOWN_MEMBERS = frozenset({"iss", "aud", "exp", "nbf", "iat", "scope", "typ", "alg"})
 """Members of a genuine token whose values a report may show: the others may hold personal data."""
 
-
 _SHORTEST_PART = 16
 """From this length on a part of a token is kept out of outputs by itself."""
-
 
 _PART = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(slots=True, kw_only=True)
 class GenuineMinter(Minter):
-    """Hands out one genuine token, of `holder`, and its tampered twins. `good` is its spec."""
+    """Hands out one genuine token, of `holder`, and what tampering makes of it. `good` is its spec."""
 
     holder: str
     good: TokenSpec = field(repr=False)
@@ -85,9 +62,9 @@ class GenuineMinter(Minter):
     def mint(
         self, principal: str, token: str, variant: str | None = None, scopes: frozenset[str] | None = None
     ) -> Minted:
-        """Return the genuine token, "good", or its twin with the named defect; its members are hidden but for a few.
+        """Return the genuine token, "good", or the same with the named defect; its members are hidden but for a few.
 
-        Raises CannotSign for a twin that only the issuer could make.
+        Raises CannotSign for a token that only the issuer could make.
         """
         minted = Minter.mint(self, principal, token, variant, scopes)
         label = self.redactor.label_of(minted.token) or minted.label
@@ -106,39 +83,39 @@ class GenuineMinter(Minter):
             return ()
         return tuple(name for name in DEFECTS[defect].variants or ("",) if self._obstacle(defect, name) is None)
 
-    def askable(self, question: Question) -> Question | str:
+    def askable(self, question: questions.Question) -> questions.Question | str:
         """Return a question as it can be asked with the genuine token, or the reason why it cannot."""
         match question:
-            case FormQuestion(probe="timeline"):
+            case questions.FormQuestion(probe="timeline"):
                 return _OWN_ISSUER
-            case FormQuestion(probe="leeway"):
+            case questions.FormQuestion(probe="leeway"):
                 return _CHANGED_CLAIM
-            case FormQuestion(probe="identity"):
+            case questions.FormQuestion(probe="identity"):
                 return _OTHER_PRINCIPAL
-            case ScopeQuestion():
+            case questions.ScopeQuestion():
                 return _OTHER_SCOPES
-            case SurfaceQuestion():
+            case questions.SurfaceQuestion():
                 return replace(question, principal=self.holder, scopes=None)
-            case AccessQuestion(probe="strangers"):
+            case questions.AccessQuestion(probe="strangers"):
                 return _OTHER_PRINCIPAL
-            case AccessQuestion(owner=owner, principal=principal):
+            case questions.AccessQuestion(owner=owner, principal=principal):
                 if {owner, principal} != {self.holder}:
                     return _OTHER_PRINCIPAL
                 return self._unscoped(question)
-            case CallQuestion() | MethodQuestion() if question.token != NO_TOKEN:
+            case questions.CallQuestion() | questions.MethodQuestion() if question.token != questions.NO_TOKEN:
                 if question.principal not in (None, self.holder):
                     return _OTHER_PRINCIPAL
-                asked = self._unscoped(question) if isinstance(question, CallQuestion) else question
+                asked = self._unscoped(question) if isinstance(question, questions.CallQuestion) else question
                 found = self._refusal(question.token, question.variant) if question.token in DEFECTS else None
                 return asked if found is None or isinstance(asked, str) else found
-            case CallQuestion(principal=str()):
+            case questions.CallQuestion(principal=str()):
                 return replace(question, principal=self.holder, scopes=None)
-            case ParityQuestion() | OperationQuestion(principal=str()):
+            case questions.ParityQuestion() | questions.OperationQuestion(principal=str()):
                 return replace(question, principal=self.holder)
             case _:
                 return question
 
-    def _unscoped(self, question: CallQuestion | AccessQuestion) -> Question | str:
+    def _unscoped(self, question: questions.CallQuestion | questions.AccessQuestion) -> questions.Question | str:
         if question.scopes is not None and question.scopes != self.scopes():
             return _OTHER_SCOPES
         return replace(question, scopes=None)
@@ -191,7 +168,7 @@ def genuine_minter(
 
 
 def _keep_out(redactor: Redactor, token: str, name: str) -> None:
-    """Register a token, and what stands behind its header: a twin holds the genuine payload or signature."""
+    """Register a token, and what stands behind its header: a tampered one holds the genuine payload or signature."""
     redactor.register(token, name)
     for part in _PART.findall(token.partition(".")[2]):
         if len(part) >= _SHORTEST_PART:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from mcp_auth_contract.checks.questions import GOOD
 from mcp_auth_contract.checks.tokens.observation import TokenShown
 from mcp_auth_contract.clock import Clock
 from mcp_auth_contract.contract import Contract, Principal, operations, stranger_named
@@ -22,8 +23,6 @@ from mcp_auth_contract.tokens.spec import ScopeFormat
 from mcp_auth_contract.wire import Redactor
 
 _CLIENT = "mcp-auth-contract"
-
-
 _FORGED = frozenset({"signed_by_stranger", "malformed"})
 
 
@@ -52,12 +51,9 @@ def profile_of(contract: Contract, issuer: str, resource: str) -> TokenProfile:
 def _known_scopes(contract: Contract) -> frozenset[str]:
     """Return every scope that the contract names anywhere."""
     implied = contract.policy.implies
-    groups = (
-        *(one.scopes for one in operations(contract)),
-        *(one.scopes for one in contract.principals.values()),
-        *implied.values(),
-    )
-    return frozenset(implied).union(*groups)
+    needed, granted = operations(contract), contract.principals.values()
+    named = (*(one.scopes for one in needed), *(one.scopes for one in granted), *implied.values())
+    return frozenset(implied).union(*named)
 
 
 def identity_of(name: str, principal: Principal) -> Identity:
@@ -70,14 +66,6 @@ def identity_of(name: str, principal: Principal) -> Identity:
         scopes=principal.scopes,
         claims=principal.claims,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Wish:
-    principal: str
-    token: str
-    variant: str | None
-    scopes: frozenset[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +112,13 @@ class Minter:
     register: Callable[[str, Mapping[str, object], str], None] | None = None
     holders: dict[str, Holder] = field(default_factory=dict)
     _specs: dict[tuple[str, frozenset[str] | None], TokenSpec] = field(default_factory=dict)
-    _minted: dict[_Wish, tuple[TokenSpec, Minted]] = field(default_factory=dict)
+    _minted: dict[Holder, tuple[TokenSpec, Minted]] = field(default_factory=dict)
 
     def spec(self, principal: str, scopes: frozenset[str] | None = None) -> TokenSpec:
         """Return the valid spec for a principal; `scopes` replaces those of the contract.
 
-        It stays the same for half of the tokens' lifetime, so that a faulty token is the twin of one that the server
-        has accepted, and no good token expires in the middle of a long run.
+        It stays the same for half of the tokens' lifetime, so that a faulty token differs in nothing else from one that
+        the server has accepted, and no good token expires in the middle of a long run.
         """
         known = self._specs.get((principal, scopes))
         if known is not None and self.clock() - known.now < self.profile.lifetime / 2:
@@ -150,17 +138,15 @@ class Minter:
         self, principal: str, token: str, variant: str | None = None, scopes: frozenset[str] | None = None
     ) -> Minted:
         """Mint a token, "good" or with the named defect. Equal wishes get the same token."""
-        wish = _Wish(principal, token, variant, scopes)
+        wish = Holder(principal, None if token == GOOD else token, variant, scopes)
         spec = self.spec(principal, scopes)
         known = self._minted.get(wish)
         if known is not None and known[0] is spec:
             return known[1]
-        defect = None if token == "good" else token  # noqa: S105  the name of the unbroken token
         heard = {} if self.listening is None else {"listening": self.listening}
-        minted = mint_case(spec, defect, variant, keys=self.keys, **heard)
+        minted = mint_case(spec, wish.defect, variant, keys=self.keys, **heard)
         self._made_known(minted)
-        label = self.redactor.label_of(minted.token) or minted.label
-        self.holders.setdefault(label, Holder(principal, defect, variant, scopes))
+        self.holders.setdefault(self.redactor.label_of(minted.token) or minted.label, wish)
         self._minted[wish] = (spec, minted)
         return minted
 

@@ -10,8 +10,6 @@ from urllib.parse import quote
 
 from mcp_auth_contract.tokens.defects.urls import FORGED_HOST
 
-__all__ = ["FOREIGN_ORIGIN", "PRESENTATIONS", "Presentation", "Presented", "bearer", "present"]
-
 FOREIGN_ORIGIN = "https://origin.invalid"
 """An Origin that no server can know: the `invalid` domain is reserved (RFC 2606)."""
 
@@ -67,6 +65,7 @@ class Presented:
 
 
 _Build: TypeAlias = Callable[[Presented], Sequence[tuple[str, Presentation]]]
+_Words: TypeAlias = Callable[[Presented], str]
 
 
 def bearer(token: str) -> Presentation:
@@ -85,36 +84,60 @@ def _way(words: str, make: Callable[[Presented], Presentation], *, tokenless: bo
     return words, build
 
 
-def _line(template: str, words: str | None = None, *, standard: bool = False) -> tuple[str, _Build]:
-    """One Authorization line; each character of the template is one octet."""
+def _fields(words: str, *fields: tuple[str, str | _Words], tokenless: bool = False) -> tuple[str, _Build]:
+    """Header fields, each by a template or made otherwise; each character of a template is one octet."""
 
     def make(given: Presented) -> Presentation:
-        line = template.format(token=given.token, forged=given.forged)
-        return Presentation((("Authorization", line if line.isascii() else line.encode("latin-1")),))
+        lines = [(name, _written(line, given) if isinstance(line, str) else line(given)) for name, line in fields]
+        return Presentation(tuple(lines))
 
-    words, build = _way(words or f"Authorization: {template.replace('{token}', '<token>')}", make)
-    if not standard:
-        return words, build
+    return _way(words, make, tokenless=tokenless)
+
+
+def _written(template: str, given: Presented) -> str | bytes:
+    line = template.format(token=given.token, forged=given.forged, subject=given.subject)
+    return line if line.isascii() else line.encode("latin-1")
+
+
+def _line(template: str, words: str | None = None) -> tuple[str, _Build]:
+    """One Authorization line."""
+    return _fields(words or f"Authorization: {template.replace('{token}', '<token>')}", ("Authorization", template))
+
+
+def _standard(scheme: str) -> tuple[str, _Build]:
+    """The Authorization line of RFC 6750 §2.1, in one of its spellings: no place of its own to report."""
+    words, build = _line(f"{scheme} {{token}}")
     return words, lambda given: [("", replace(one, offered="")) for _, one in build(given)]
 
 
 def _header(name: str, prefix: str = "") -> tuple[str, _Build]:
-    return _way(f"{name}: {prefix}<token>", lambda given: Presentation(((name, f"{prefix}{given.token}"),)))
+    return _fields(f"{name}: {prefix}<token>", (name, f"{prefix}{{token}}"))
 
 
-def _named(name: str, value: Callable[[str], str] = str, what: str = "subject") -> tuple[str, _Build]:
+def _cookie(name: str, prefix: str = "") -> tuple[str, _Build]:
+    return _fields(f"Cookie: {name}={prefix}<token>", ("Cookie", f"{name}={prefix}{{token}}"))
+
+
+def _named(name: str, value: str | _Words = "{subject}", what: str = "subject") -> tuple[str, _Build]:
     """A header in which a proxy passes the identity of a principal."""
-    words = f"{name} with a principal's {what}"
-    return _way(words, lambda given: Presentation(((name, value(given.subject)),)), tokenless=True)
+    return _fields(f"{name} with a principal's {what}", (name, value), tokenless=True)
+
+
+def _basic(words: str, template: str) -> tuple[str, _Build]:
+    """An Authorization line with Basic, by a template of its credentials."""
+
+    def line(given: Presented) -> str:
+        return _basic_value(template.format(token=given.token or "", subject=given.subject))
+
+    return _fields(f"Authorization: Basic with {words}", ("Authorization", line), tokenless=True)
+
+
+def _basic_value(credentials: str) -> str:
+    return "Basic " + base64.b64encode(credentials.encode()).decode()
 
 
 def _query(name: str, prefix: str = "") -> tuple[str, _Build]:
     return _way(f"?{name}={prefix}<token>", lambda given: Presentation(query=_pair(name, f"{prefix}{given.token}")))
-
-
-def _cookie(name: str, prefix: str = "") -> tuple[str, _Build]:
-    words = f"Cookie: {name}={prefix}<token>"
-    return _way(words, lambda given: Presentation((("Cookie", f"{name}={prefix}{given.token}"),)))
 
 
 def _member(*path: str) -> tuple[str, _Build]:
@@ -125,75 +148,49 @@ def _member(*path: str) -> tuple[str, _Build]:
     return _way(words, lambda given: Presentation(member=path, value=f"{prefix}{given.token}"))
 
 
-def _constant(words: str, value: str) -> tuple[str, _Build]:
-    return _way(words, lambda _: Presentation((("Authorization", value),)), tokenless=True)
-
-
-def _basic(words: str, user: Callable[[Presented], str], password: Callable[[Presented], str]) -> tuple[str, _Build]:
-    def make(given: Presented) -> Presentation:
-        return Presentation((("Authorization", _basic_value(user(given), password(given))),))
-
-    return _way(words, make, tokenless=True)
-
-
-def _basic_value(user: str, password: str) -> str:
-    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
-
-
 def _pair(name: str, value: str) -> str:
     return f"{name}={quote(value, safe='')}"
-
-
-def _authorization(token: str | None) -> tuple[str, str]:
-    return ("Authorization", f"Bearer {token}")
-
-
-_TWO = "two Authorization lines, one with the good token and one with a forged one"
-_ARGUMENT = "the principal's good token as argument access_token, beside another token in the header"
 
 
 def _two_headers(given: Presented) -> Sequence[tuple[str, Presentation]]:
     if given.token is None:
         return [("", Presentation())]
-    right, wrong = _authorization(given.token), _authorization(given.forged)
+    right, wrong = *bearer(given.token).headers, *bearer(given.forged).headers
     first, second = Presentation((right, wrong), offered=_TWO), Presentation((wrong, right), offered=_TWO)
     return [("good line first", first), ("forged line first", second)]
 
 
-def _claims_header(subject: str) -> str:
-    claims = json.dumps({"auth_typ": "aad", "claims": [{"typ": "sub", "val": subject}]})
+def _claims_header(given: Presented) -> str:
+    claims = json.dumps({"auth_typ": "aad", "claims": [{"typ": "sub", "val": given.subject}]})
     return base64.b64encode(claims.encode()).decode()
+
+
+_BEARER = ("Authorization", "Bearer {token}")
+_TWO = "two Authorization lines, one with the good token and one with a forged one"
+_ARGUMENT = "the principal's good token as argument access_token, beside another token in the header"
 
 
 def _foreign_host(name: str, value: str, *more: tuple[str, str]) -> tuple[str, _Build]:
     words = f"Authorization: Bearer <token>, and {name} with a host nobody knows"
-    return _way(words, lambda given: Presentation((_authorization(given.token), (name, value), *more)))
+    return _fields(words, _BEARER, (name, value), *more)
 
 
 _WAYS: Mapping[str, tuple[str, _Build]] = {
-    "bearer": _line("Bearer {token}", standard=True),
-    "scheme_lower": _line("bearer {token}", standard=True),
-    "scheme_upper": _line("BEARER {token}", standard=True),
-    "scheme_mixed": _line("bEaReR {token}", standard=True),
+    "bearer": _standard("Bearer"),
+    "scheme_lower": _standard("bearer"),
+    "scheme_upper": _standard("BEARER"),
+    "scheme_mixed": _standard("bEaReR"),
     "scheme_missing": _line("{token}"),
     "scheme_token": _line("Token {token}"),
     "scheme_jwt": _line("JWT {token}"),
     "scheme_dpop": _line("DPoP {token}", "Authorization: DPoP <token>, without a proof"),
-    "header_empty": _constant("Authorization with an empty value", ""),
-    "bearer_alone": _constant("Authorization: Bearer, and nothing after it", "Bearer"),
-    "basic_user_password": _basic(
-        "Authorization: Basic with a user name and a password", lambda it: it.subject, lambda _: "password"
-    ),
-    "basic_token_password": _basic(
-        "Authorization: Basic with the token as password", lambda _: "x", lambda it: it.token or ""
-    ),
-    "basic_token_user": _basic(
-        "Authorization: Basic with the token as user name", lambda it: it.token or "", lambda _: ""
-    ),
-    "basic_user_alone": _basic(
-        "Authorization: Basic with a user name and an empty password", lambda it: it.subject, lambda _: ""
-    ),
-    "basic_empty": _basic("Authorization: Basic with empty user name and password", lambda _: "", lambda _: ""),
+    "header_empty": _fields("Authorization with an empty value", ("Authorization", ""), tokenless=True),
+    "bearer_alone": _fields("Authorization: Bearer, and nothing after it", ("Authorization", "Bearer"), tokenless=True),
+    "basic_user_password": _basic("a user name and a password", "{subject}:password"),
+    "basic_token_password": _basic("the token as password", "x:{token}"),
+    "basic_token_user": _basic("the token as user name", "{token}:"),
+    "basic_user_alone": _basic("a user name and an empty password", "{subject}:"),
+    "basic_empty": _basic("empty user name and password", ":"),
     "trailing_word": _line("Bearer {token} extra", "Authorization: Bearer <token> and one more word"),
     "doubled_scheme": _line("Bearer Bearer {token}"),
     "two_spaces": _line("Bearer  {token}", "Authorization: Bearer, two spaces, <token>"),
@@ -213,13 +210,11 @@ _WAYS: Mapping[str, tuple[str, _Build]] = {
         "Bearer {token}, Bearer {forged}", "one Authorization line with the good and a forged token, joined by a comma"
     ),
     "two_headers": (_TWO, _two_headers),
-    "two_equal_headers": _way(
-        "two Authorization lines with the same token",
-        lambda it: Presentation((_authorization(it.token), _authorization(it.token))),
-    ),
-    "basic_then_bearer": _way(
+    "two_equal_headers": _fields("two Authorization lines with the same token", _BEARER, _BEARER),
+    "basic_then_bearer": _fields(
         "an Authorization line with Basic, and one with Bearer <token>",
-        lambda it: Presentation((("Authorization", _basic_value("x", "password")), _authorization(it.token))),
+        ("Authorization", _basic_value("x:password")),
+        _BEARER,
     ),
     "query_access_token": _query("access_token"),
     "query_token": _query("token"),
@@ -230,11 +225,11 @@ _WAYS: Mapping[str, tuple[str, _Build]] = {
     "query_api_key": _query("api_key"),
     "query_forged_beside_header": _way(
         "?access_token=<forged token> beside the good token in the header",
-        lambda it: Presentation((_authorization(it.token),), query=_pair("access_token", it.forged)),
+        lambda it: replace(bearer(it.token or ""), query=_pair("access_token", it.forged)),
     ),
     "query_beside_bad_header": _way(
         "?access_token=<token> beside a forged token in the header",
-        lambda it: Presentation((_authorization(it.forged),), query=_pair("access_token", it.token or "")),
+        lambda it: replace(bearer(it.forged), query=_pair("access_token", it.token or "")),
     ),
     "body_member": _member("access_token"),
     "body_authorization": _member("authorization"),
@@ -245,9 +240,7 @@ _WAYS: Mapping[str, tuple[str, _Build]] = {
     "body_argument": _member("params", "arguments", "access_token"),
     "good_in_argument": _way(
         _ARGUMENT,
-        lambda it: Presentation(
-            (_authorization(it.token),), member=("params", "arguments", "access_token"), value=it.good
-        ),
+        lambda it: replace(bearer(it.token or ""), member=("params", "arguments", "access_token"), value=it.good),
     ),
     "cookie_access_token": _cookie("access_token"),
     "cookie_token": _cookie("token"),
@@ -282,13 +275,12 @@ _WAYS: Mapping[str, tuple[str, _Build]] = {
     "bearer_forwarded_host": _foreign_host("X-Forwarded-Host", FORGED_HOST, ("X-Forwarded-Proto", "https")),
     "bearer_forwarded": _foreign_host("Forwarded", f"host={FORGED_HOST};proto=https"),
     "bearer_host": _foreign_host("Host", FORGED_HOST),
-    "foreign_origin": _way(
-        "Authorization: Bearer <token>, and an Origin nobody knows",
-        lambda it: Presentation((_authorization(it.token), ("Origin", FOREIGN_ORIGIN))),
+    "foreign_origin": _fields(
+        "Authorization: Bearer <token>, and an Origin nobody knows", _BEARER, ("Origin", FOREIGN_ORIGIN)
     ),
     "bogus_version": _way(
         "Authorization: Bearer <token>, and an MCP-Protocol-Version that does not exist",
-        lambda it: Presentation((_authorization(it.token),), replaced=(("MCP-Protocol-Version", _UNKNOWN_VERSION),)),
+        lambda it: replace(bearer(it.token or ""), replaced=(("MCP-Protocol-Version", _UNKNOWN_VERSION),)),
     ),
 }
 

@@ -29,6 +29,14 @@ def foreign_to(contract: Contract, principal: str) -> frozenset[str]:
     return frozenset(record.canary for record in contract.records if not record.may_read(principal))
 
 
+def other_users(contract: Contract, principal: str, *, same_tenant: bool) -> Iterator[str]:
+    """Yield the principals who are other users than this one: those of the same tenant, or those of other tenants."""
+    here = contract.principals[principal]
+    for name, one in contract.principals.items():
+        if one.subject != here.subject and (one.tenant == here.tenant) is same_tenant:
+            yield name
+
+
 def owners(contract: Contract, first: str) -> tuple[str, ...]:
     """Return the principals who own a record that they can reach; `first` goes first if it is one.
 

@@ -12,8 +12,6 @@ from mcp_auth_contract.checks.questions import AccessQuestion, OperationQuestion
 from mcp_auth_contract.contract import Operation, Ways
 from mcp_auth_contract.model import Revision
 
-__all__ = ["REGISTERED", "Probe", "probe"]
-
 Q = TypeVar("Q", bound=Question)
 O = TypeVar("O", bound=Observation)  # noqa: E741  what a probe observes
 
@@ -22,6 +20,10 @@ _KEYS = {"form": "forms", "token": "token", "presentation": "presentation", "sco
 
 _REQUIRED = ("form", "scopes")
 """Fields without which there is nothing to ask; a call asks for a token too."""
+
+
+def _always(_form: str, _operation: Operation, _revision: Revision) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Probe:
     observes: type[Observation]
     ask: Callable[[Any, Context], Awaitable[Observation]]
     forms: Mapping[str, str] = field(default_factory=dict)
-    exists: Callable[[str, Operation, Revision], bool] = lambda _form, _operation, _revision: True
+    exists: Callable[[str, Operation, Revision], bool] = _always
     ways: Ways | None = None
     writes: bool = False
     alone: bool = False
@@ -53,7 +55,7 @@ class Probe:
 
     @property
     def records(self) -> bool:
-        """Whether it asks along the ways of somebody to somebody's record."""
+        """Whether it asks along the ways of a principal to another one's record."""
         return issubclass(self.question, AccessQuestion)
 
     @property
@@ -81,36 +83,37 @@ REGISTERED: dict[str, Probe] = {}
 def probe(
     asks: str,
     *,
-    forms: Mapping[str, str] | None = None,
-    exists: Callable[[str, Operation, Revision], bool] | None = None,
+    forms: Mapping[str, str | tuple[str, Any]] | None = None,
+    exists: Callable[[str, Operation, Revision], bool] = _always,
     ways: Ways | None = None,
     writes: bool = False,
     alone: bool = False,
     last: bool = False,
     anonymous: bool = False,
 ) -> Callable[[Callable[[Q, Context], Awaitable[O]]], Callable[[Q, Context], Awaitable[O]]]:
-    """Register a function `ask_NAME` as the probe NAME; its annotations say what it is asked and what it observes."""
+    """Register a function `ask_NAME` as the probe NAME; its annotations say what it is asked and what it observes.
+
+    `forms` says of each form in words what it is; what makes it may stand beside them.
+    """
+    words = {form: told if isinstance(told, str) else told[0] for form, told in (forms or {}).items()}
 
     def register(ask: Callable[[Q, Context], Awaitable[O]]) -> Callable[[Q, Context], Awaitable[O]]:
-        name = ask.__name__.removeprefix("ask_")
+        name, hints = ask.__name__.removeprefix("ask_"), get_annotations(ask)
         if name in REGISTERED:
             raise ValueError(f"two probes are called {name}")
-        hints = get_annotations(ask)
-        question, observes = next(iter(hints.values())), hints["return"]
-        optional: dict[str, Any] = {} if exists is None else {"exists": exists}
         REGISTERED[name] = Probe(
             name,
             asks,
-            question,
-            observes,
+            next(iter(hints.values())),
+            hints["return"],
             ask,
-            MappingProxyType(dict(forms or {})),
-            ways=ways,
+            MappingProxyType(words),
+            exists,
+            ways,
             writes=writes,
             alone=alone,
             last=last,
             anonymous=anonymous,
-            **optional,
         )
         return ask
 

@@ -5,21 +5,6 @@ from dataclasses import dataclass
 from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.model import Revision
 
-__all__ = [
-    "GOOD",
-    "NO_TOKEN",
-    "AccessQuestion",
-    "BypassQuestion",
-    "CallQuestion",
-    "FormQuestion",
-    "MethodQuestion",
-    "OperationQuestion",
-    "ParityQuestion",
-    "Question",
-    "ScopeQuestion",
-    "SurfaceQuestion",
-]
-
 GOOD = "good"
 """The unbroken token, in the place of a defect's name."""
 

@@ -18,8 +18,6 @@ from mcp_auth_contract.execution import issuer_settings, mint_offline, resolved_
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens import holds_published_key
-from mcp_auth_contract_lab.faults import FAULTS
-from mcp_auth_contract_lab.server import run_lab
 
 __all__ = ["print_faults", "print_token", "serve_issuer", "serve_lab"]
 
@@ -79,7 +77,9 @@ def serve_issuer(file: Path | None) -> None:
 
 def serve_lab(port: int, fault: str | None, profiles: tuple[str, ...]) -> None:
     """Serve the sample server until it is told to stop; ISSUER and JWKS_URI come from the environment."""
+    from mcp_auth_contract_lab.faults import FAULTS
     from mcp_auth_contract_lab.profile import Profile
+    from mcp_auth_contract_lab.server import run_lab
 
     if fault is not None and fault not in FAULTS:
         raise UsageError(f'no fault is called "{fault}"; {suggest(fault, FAULTS)}')
@@ -93,6 +93,7 @@ def serve_lab(port: int, fault: str | None, profiles: tuple[str, ...]) -> None:
 def print_faults() -> None:
     """Print the faults of the sample server with the checks that fail on each, and its legal profiles."""
     from mcp_auth_contract_lab.breaks import read_breaks
+    from mcp_auth_contract_lab.faults import FAULTS
     from mcp_auth_contract_lab.profile import Profile
 
     broken = read_breaks()

@@ -39,11 +39,10 @@ def forgive() -> None:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  open to the end of the process
         return
-    real: Any = sys.stderr
-    original: Any = sys.__stderr__
-    if real is original and hasattr(real, "buffer"):
-        buffer: Any = io.BufferedWriter(io.FileIO(os.dup(real.fileno()), "w"))
-        sys.stderr = _Deaf(buffer, real.encoding, "backslashreplace", line_buffering=True)
+    if sys.stderr is sys.__stderr__ and isinstance(sys.stderr, io.TextIOWrapper):
+        encoding, number = sys.stderr.encoding, sys.stderr.fileno()
+        buffer: Any = io.BufferedWriter(io.FileIO(os.dup(number), "w"))
+        sys.stderr = _Deaf(buffer, encoding, "backslashreplace", line_buffering=True)
 
 
 def release() -> OSError | None:

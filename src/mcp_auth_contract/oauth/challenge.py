@@ -62,8 +62,16 @@ class Challenges:
 
     def get(self, name: str) -> str | None:
         """Return the first value of a parameter in any challenge (RFC 9728 §5.1), or None."""
-        values = (one.get(name) for one in self.challenges)
-        return next((value for value in values if value is not None), None)
+        return _first(self.challenges, name)
+
+    def of_bearer(self, name: str) -> str | None:
+        """Return its first value in any Bearer challenge, or None: gateways add a second one of their own."""
+        return _first((one for one in self.challenges if one.is_bearer), name)
+
+
+def _first(challenges: Iterable[Challenge], name: str) -> str | None:
+    values = (one.get(name) for one in challenges)
+    return next((value for value in values if value is not None), None)
 
 
 def parse_challenges(lines: Sequence[str]) -> Challenges:

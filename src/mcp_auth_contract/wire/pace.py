@@ -1,4 +1,4 @@
-"""Not asking faster than allowed: the request rate, and waiting after 429."""
+"""Not asking faster than allowed: the request rate, and waiting after 429 or 503."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,6 +14,8 @@ _TRIES = 3
 _TOTAL_WAIT = 5.0
 _FIRST_WAIT = 0.5
 _GIVE_UPS = 3
+_LONGEST_AT_503 = 2.0
+"""Seconds: a server that cannot reach its issuer says 503 too, and will say so again."""
 
 
 class Pace:
@@ -36,9 +38,9 @@ class Pace:
 
 
 class Patience:
-    """How long to wait after 429 before asking again: as told, three tries and five seconds in all.
+    """How long to wait after 429, or 503 with Retry-After: as told, three tries and five seconds in all.
 
-    A server that answered three requests in a row with nothing but 429 is not waited for until it answers otherwise.
+    A server that answered three requests in a row with nothing else is not waited for until it answers otherwise.
     """
 
     def __init__(self, sleep: Sleep) -> None:
@@ -47,13 +49,13 @@ class Patience:
 
     def after(self, answer: Answer, waits: list[float]) -> float | None:
         """Return the seconds to wait, or None to take the answer as it is. `waits` are those already spent on it."""
-        if answer.status != 429:
+        if not answer.limits_rate:
             if answer.status is not None:
                 self._gave_up = 0
             return None
         told = retry_after(answer)
         wait = _FIRST_WAIT * 2 ** len(waits) if told is None else told
-        if self._gave_up >= _GIVE_UPS:
+        if self._gave_up >= _GIVE_UPS or (answer.status == 503 and wait > _LONGEST_AT_503):
             return None
         if len(waits) + 1 >= _TRIES or sum(waits) + wait > _TOTAL_WAIT:
             self._gave_up += 1

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import NamedTuple
 
 __all__ = ["Span", "Windows"]
@@ -25,7 +26,9 @@ _MOST_OF_A_SECRET = 2048
 _DEPTH = 4
 _DISTINCT = 10
 _CHANGES = 0.35
+_SAMPLE = 64
 _FEW_ESCAPES = 8
+_SHORTEST_LIST = 35
 
 _RUN = re.compile(rf"[A-Za-z0-9_-]{{{_SHORTEST},}}")
 _SECRET_RUN = re.compile(rf"[A-Za-z0-9_-]{{{_SHORTEST_SECRET},}}")
@@ -41,11 +44,17 @@ _ESCAPE = re.compile(
     r"%([0-9A-Fa-f]{2})|&#[xX]0{0,6}([0-9A-Fa-f]{2});?|(?<!\\)\\++(?:u\{?00|u\{|x)([0-9A-Fa-f]{2})\}?|=([0-9A-F]{2})"
     r"|&#0{0,6}([0-9]{2,3});?|(?<!\\)\\++([01][0-7]{2})"
 )
+# Looking for one of these costs less than a pattern.
+_ESCAPE_MARKS = ("%", "&#", "\\u", "\\x", "\\0", "\\1")
+_BREAK_MARKS = ("\n", "\r", "\\n", "\\r")
 _BREAK = r"(?:[ \t]*+(?:[\r\n]|\\++[nr])[ \t]*+)++"
 _WRAPPED = re.compile(rf"(?<![\w\\-])(?:\\++[nrt])*+([\w-]++(?:{_BREAK}[\w-]++){{2,}}+)")
 _BREAKS = re.compile(r"[ \t\r\n]++|(?<!\\)\\++[nr]")
 _PRINTABLE = re.compile(rb"[!-~]{12,}")
 _READABLE = re.compile(rb"[ -~\n\t]{12,}")
+_KINDS = str.maketrans(
+    dict.fromkeys(ascii_lowercase, "a") | dict.fromkeys(ascii_uppercase, "A") | dict.fromkeys(digits, "0")
+)
 _URL_SAFE = str.maketrans("-_", "+/")
 
 
@@ -130,6 +139,8 @@ class Windows:
                     label = self._label_in(decode(found.group()), depth)
                     if label is not None:
                         yield Span(*found.span(), label)
+        if len(text) < _SHORTEST_LIST:
+            return
         for found in _NUMBERS.finditer(text):
             label = self._label_in(_from_numbers(found.group()), depth)
             if label is not None:
@@ -143,7 +154,7 @@ class Windows:
         return None
 
     def _wrapped(self, text: str, depth: int) -> Iterator[Span]:
-        if "\n" not in text and "\r" not in text and "\\" not in text:
+        if not any(mark in text for mark in _BREAK_MARKS):
             return
         for found in _WRAPPED.finditer(text):
             for span in self._find(_BREAKS.sub("", found.group(1)), depth):
@@ -152,7 +163,7 @@ class Windows:
 
     def _escaped(self, text: str, depth: int) -> Iterator[Span]:
         """Look at the text without its escapes, and find out where each character came from."""
-        if not any(mark in text for mark in ("%", "\\", "&#")) and text.count("=") < _FEW_ESCAPES:
+        if not any(mark in text for mark in _ESCAPE_MARKS) and text.count("=") < _FEW_ESCAPES:
             return
         escapes = list(_ESCAPE.finditer(text))
         if len(escapes) < _FEW_ESCAPES:
@@ -190,9 +201,9 @@ def _random_pieces(secret: str) -> Iterator[str]:
 
 
 def _looks_random(run: str) -> bool:
-    kinds = [(one.islower(), one.isdigit()) for one in run]
+    kinds = run[:_SAMPLE].translate(_KINDS)
     changes = sum(one != following for one, following in pairwise(kinds))
-    return len(set(run)) >= _DISTINCT and changes >= _CHANGES * len(run)
+    return len(set(run)) >= _DISTINCT and changes >= _CHANGES * len(kinds)
 
 
 def _readable(piece: str) -> set[int]:

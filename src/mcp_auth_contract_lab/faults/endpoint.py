@@ -67,7 +67,7 @@ def _open_to_messages(test: Callable[[Any], bool], answer: _Answer = _as_default
 
 @FAULTS.by(lambda intercept: intercepting(intercept=intercept))
 async def array_unscoped_in_stateless(lab: Lab, incoming: Incoming) -> Response | None:
-    """In the stateless revision arrays are still executed, and nobody asks for the scopes of their elements."""
+    """The stateless revision still executes arrays, and checks no scopes of their elements."""
     if incoming.method != "POST" or incoming.header("mcp-protocol-version") not in lab.behaviour.protocol.modern:
         return None
     if not isinstance(await incoming.message(), list):

@@ -171,3 +171,10 @@ def test_header_fields_keep_their_lines_and_the_media_type_its_essence() -> None
 )
 def test_a_result_does_not_hide_behind_an_error(reply: dict[str, object], reading: object) -> None:
     assert read(Answer("x1", "POST", "http://127.0.0.1/mcp", status=200, reply=reply)) == reading
+
+
+def test_a_503_that_says_when_to_come_back_limits_the_rate_and_another_is_an_error() -> None:
+    limited = Answer("x1", "POST", "http://a/", 503, headers=(("retry-after", "5"),))
+    assert read(limited) == Ambiguous(AmbiguityReason.RATE_LIMITED)
+    assert read(Answer("x1", "POST", "http://a/", 503)) == Ambiguous(AmbiguityReason.SERVER_ERROR)
+    assert not Answer("x1", "POST", "http://a/", 500, headers=(("retry-after", "5"),)).limits_rate

@@ -103,7 +103,7 @@ _ON_CALLS: Mapping[str, tuple[Any, Facts]] = {
 
 _OVER_TIME: Mapping[str, tuple[Any, Facts]] = {
     "answered_promptly": (
-        TimelineObserved("hanging", (replace(next(timeline(("good", result())).named("good")), took=5.0),)),
+        TimelineObserved((replace(next(timeline(("good", result())).named("good")), took=5.0),)),
         _HERE,
     ),
     "forgeries_refused": (timeline(("forged", result())), _HERE),

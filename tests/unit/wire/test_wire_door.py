@@ -584,3 +584,18 @@ def test_an_exchange_is_recorded_once_and_listed_in_the_order_of_its_start() -> 
     assert evidence.get("x9") is None
     with pytest.raises(ValueError, match="x1 is already recorded"):
         evidence.record(first)
+
+
+@pytest.mark.parametrize(("lines", "waits"), [(("Retry-After: 1",), [1, 1]), (("Retry-After: 5",), []), ((), [])])
+def test_503_is_waited_for_where_it_says_for_how_long(lines: tuple[str, ...], waits: list[float]) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    async def use(door: HttpDoor, server: Hostile) -> Answer:
+        return await door.send(Request("GET", server.url))
+
+    answer = with_door(respond(b"", *lines, status="503 Service Unavailable"), use, sleep=sleep)
+    assert answer.status == 503
+    assert slept == waits

@@ -6,11 +6,10 @@ from functools import wraps
 
 from mcp_auth_contract.answers import describe
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServer, AuthorizationServersObserved
-from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
 from mcp_auth_contract.checks.discovery.members import key_set, public_keys_only, shown, strings_or_none, zero_members
 from mcp_auth_contract.checks.discovery.observation import Location
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import Finding, judge, judge_on, proves_nothing, verdict_of
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision, Verdict
 from mcp_auth_contract.oauth.metadata import Difference, difference, endpoint_faults
 
@@ -94,28 +93,31 @@ def _looked_up(observed: AuthorizationServersObserved, facts: Facts) -> Sequence
 
 
 def _each_server(
-    decide: Callable[[AuthorizationServer], Verdict],
-) -> Callable[[AuthorizationServersObserved, Facts], Verdict]:
+    expected: str = "",
+) -> Callable[[Callable[[AuthorizationServer], Finding]], Callable[[AuthorizationServersObserved, Facts], Verdict]]:
     """Register a judge that decides on each server by itself; a failure names the issuer it belongs to."""
 
-    @wraps(decide)
-    def on_each(servers: Sequence[AuthorizationServer], _facts: Facts) -> Verdict:
-        decided: list[Verdict] = []
-        for server in servers:
-            verdict = decide(server)
-            if isinstance(verdict, Fail):
-                return replace(verdict, observed=f"{verdict.observed} ({server.issuer})")
-            decided.append(verdict)
-        if all(isinstance(verdict, NotApplicable) for verdict in decided):
-            return decided[0]
-        doubts = (verdict for verdict in decided if isinstance(verdict, Inconclusive))
-        advice = "; ".join(one.advice for one in decided if isinstance(one, Pass) and one.advice)
-        return next(doubts, Pass(advice or None))
+    def register(
+        decide: Callable[[AuthorizationServer], Finding],
+    ) -> Callable[[AuthorizationServersObserved, Facts], Verdict]:
+        @wraps(decide)
+        def on_each(servers: Sequence[AuthorizationServer], _facts: Facts) -> Verdict:
+            decided = [(server, verdict_of(decide(server), expected)) for server in servers]
+            for server, verdict in decided:
+                if isinstance(verdict, Fail):
+                    return replace(verdict, observed=f"{verdict.observed} ({server.issuer})")
+            if all(isinstance(verdict, NotApplicable) for _, verdict in decided):
+                return decided[0][1]
+            doubts = (verdict for _, verdict in decided if isinstance(verdict, Inconclusive))
+            advice = "; ".join(one.advice for _, one in decided if isinstance(one, Pass) and one.advice)
+            return next(doubts, Pass(advice or None))
 
-    return judge_on(_looked_up)(on_each)
+        return judge_on(_looked_up)(on_each)
+
+    return register
 
 
-@_each_server
+@_each_server()
 def as_oauth_metadata(server: AuthorizationServer) -> Verdict:
     """Revision 2025-06-18 demands the RFC 8414 document, OpenID Connect alone is not enough there."""
     document = server.at(Location.OAUTH)
@@ -126,11 +128,10 @@ def as_oauth_metadata(server: AuthorizationServer) -> Verdict:
     return Fail("a document at the RFC 8414 location", f"{describe(document.answer)} at {document.url}")
 
 
-@_each_server
+@_each_server()
 def as_metadata_json(server: AuthorizationServer) -> Verdict:
     """The document is served as 200, application/json, one JSON object (RFC 8414 §3.2)."""
-    best = server.best
-    if best is None:
+    if (best := server.best) is None:
         return Inconclusive("no metadata document was found")
     if best.answer.status != 200:
         return Fail("200", f"{best.answer.status} at {best.url}")
@@ -139,14 +140,14 @@ def as_metadata_json(server: AuthorizationServer) -> Verdict:
     return Fail("one JSON object", f"{', '.join(best.faults)} at {best.url}") if best.faults else Pass()
 
 
-@_each_server
-def as_zero_elements_omitted(server: AuthorizationServer) -> Verdict:
+@_each_server("claims without elements left out")
+def as_zero_elements_omitted(server: AuthorizationServer) -> str | None:
     """Claims with zero elements are left out (RFC 8414 §3.2)."""
     empty = zero_members(server.value)
-    return Fail("claims without elements left out", f"{', '.join(empty)}: empty or null") if empty else Pass()
+    return f"{', '.join(empty)}: empty or null" if empty else None
 
 
-@_each_server
+@_each_server()
 def as_documents_agree(server: AuthorizationServer) -> Verdict:
     """The OAuth and the OpenID Connect document say the same (RFC 9068 §4)."""
     for document in server.sought:
@@ -163,7 +164,7 @@ def _same(first: object, second: object) -> bool:
     return first == second
 
 
-@_each_server
+@_each_server()
 def as_endpoints_https(server: AuthorizationServer) -> Verdict:
     """Endpoints are absolute https URLs without fragment (OAuth 2.1 §1.5); http is tolerated on loopback."""
     for name, value in server.value.items():
@@ -175,23 +176,23 @@ def as_endpoints_https(server: AuthorizationServer) -> Verdict:
     return Pass()
 
 
-@_each_server
-def as_authorization_endpoint(server: AuthorizationServer) -> Verdict:
+@_each_server("authorization_endpoint")
+def as_authorization_endpoint(server: AuthorizationServer) -> Finding:
     """`authorization_endpoint` is there where a grant uses it (RFC 8414 §2)."""
     if not {"authorization_code", "implicit"} & set(server.grants):
         return NotApplicable("no grant uses the authorization endpoint")
-    return Pass() if server.value.get("authorization_endpoint") else Fail("authorization_endpoint", "no such member")
+    return None if server.value.get("authorization_endpoint") else "no such member"
 
 
-@_each_server
-def as_token_endpoint(server: AuthorizationServer) -> Verdict:
+@_each_server("token_endpoint")
+def as_token_endpoint(server: AuthorizationServer) -> Finding:
     """`token_endpoint` is there (RFC 8414 §2)."""
     if server.grants == ("implicit",):
         return NotApplicable("no grant uses the token endpoint")
-    return Pass() if server.value.get("token_endpoint") else Fail("token_endpoint", "no such member")
+    return None if server.value.get("token_endpoint") else "no such member"
 
 
-@_each_server
+@_each_server()
 def as_response_types(server: AuthorizationServer) -> Verdict:
     """`response_types_supported` is there and has `code` where the code grant is served (RFC 8414 §2)."""
     listed = server.strings("response_types_supported")
@@ -202,25 +203,22 @@ def as_response_types(server: AuthorizationServer) -> Verdict:
     return Pass()
 
 
-@_each_server
-def as_no_implicit(server: AuthorizationServer) -> Verdict:
+@_each_server("no tokens from the authorization endpoint")
+def as_no_implicit(server: AuthorizationServer) -> str | None:
     """The response type `token` is not offered (OAuth 2.1 §10.1)."""
-    listed = server.strings("response_types_supported") or ()
-    offered = [kind for kind in listed if "token" in kind.split()]
-    return Fail("no tokens from the authorization endpoint", f'"{offered[0]}" is listed') if offered else Pass()
+    offered = [kind for kind in server.strings("response_types_supported") or () if "token" in kind.split()]
+    return f'"{offered[0]}" is listed' if offered else None
 
 
-@_each_server
-def as_pkce_advertised(server: AuthorizationServer) -> Verdict:
+@_each_server("code_challenge_methods_supported")
+def as_pkce_advertised(server: AuthorizationServer) -> Finding:
     """`code_challenge_methods_supported` is there; MCP clients refuse a server without it (MCP, PKCE)."""
     if "authorization_code" not in server.grants:
         return NotApplicable("the code grant is not served")
     given = server.value.get("code_challenge_methods_supported")
-    if given is None:
-        return Fail("code_challenge_methods_supported", "no such member")
-    if strings_or_none(given) is None:
-        return Fail("code_challenge_methods_supported as an array of strings", shown(given))
-    return Pass()
+    if given is None or strings_or_none(given) is not None:
+        return "no such member" if given is None else None
+    return Fail("code_challenge_methods_supported as an array of strings", shown(given))
 
 
 def _pkce_methods(server: AuthorizationServer) -> tuple[str, ...] | Verdict:
@@ -230,45 +228,43 @@ def _pkce_methods(server: AuthorizationServer) -> tuple[str, ...] | Verdict:
     return Inconclusive("no PKCE methods are listed; as-pkce-advertised reports it") if listed is None else listed
 
 
-@_each_server
-def as_pkce_s256(server: AuthorizationServer) -> Verdict:
+@_each_server('"S256"')
+def as_pkce_s256(server: AuthorizationServer) -> Finding:
     """`S256` is among the PKCE methods (OAuth 2.1 §4.1.1)."""
     listed = _pkce_methods(server)
     if isinstance(listed, Verdict):
         return listed
-    return Pass() if "S256" in listed else Fail('"S256"', f"only {', '.join(listed) or 'an empty list'}")
+    return None if "S256" in listed else f"only {', '.join(listed) or 'an empty list'}"
 
 
-@_each_server
-def as_pkce_no_plain(server: AuthorizationServer) -> Verdict:
+@_each_server("S256 only")
+def as_pkce_no_plain(server: AuthorizationServer) -> Finding:
     """`plain` is not offered beside it (OAuth 2.1 §7.5.2)."""
     listed = _pkce_methods(server)
     if isinstance(listed, Verdict):
         return listed
-    return Fail("S256 only", '"plain" is listed too') if "plain" in listed else Pass()
+    return '"plain" is listed too' if "plain" in listed else None
 
 
-@_each_server
-def as_grant_types(server: AuthorizationServer) -> Verdict:
+@_each_server("grants of OAuth 2.1")
+def as_grant_types(server: AuthorizationServer) -> str | None:
     """The password and implicit grants are not listed (OAuth 2.1 §10); omission proves nothing."""
-    listed = server.strings("grant_types_supported") or ()
-    gone = [grant for grant in listed if grant in ("password", "implicit")]
-    return Fail("grants of OAuth 2.1", f"{', '.join(gone)} listed") if gone else Pass()
+    gone = [grant for grant in server.strings("grant_types_supported") or () if grant in ("password", "implicit")]
+    return f"{', '.join(gone)} listed" if gone else None
 
 
-@_each_server
-def as_public_clients(server: AuthorizationServer) -> Verdict:
+@_each_server('"none" among the client authentication methods')
+def as_public_clients(server: AuthorizationServer) -> Finding:
     """A server that registers strangers names `none` as client authentication: they hold no secret (RFC 8414 §2)."""
     if not server.registers_strangers:
         return NotApplicable("clients are registered beforehand only")
     listed = server.strings("token_endpoint_auth_methods_supported")
-    if listed is not None and "none" in listed:
-        return Pass()
-    seen = "no list, which means client_secret_basic" if listed is None else f"only {', '.join(listed)}"
-    return Fail('"none" among the client authentication methods', seen)
+    if listed is None:
+        return "no list, which means client_secret_basic"
+    return None if "none" in listed else f"only {', '.join(listed)}"
 
 
-@_each_server
+@_each_server()
 def as_signing_algs(server: AuthorizationServer) -> Verdict:
     """JWT client authentication comes with its algorithms, `none` not among them (RFC 8414 §2)."""
     methods = server.strings("token_endpoint_auth_methods_supported") or ()
@@ -280,13 +276,13 @@ def as_signing_algs(server: AuthorizationServer) -> Verdict:
     return Fail("signature algorithms only", '"none" is listed') if "none" in algorithms else Pass()
 
 
-@_each_server
+@_each_server()
 def as_jwks_public_only(server: AuthorizationServer) -> Verdict:
     """The key set holds public keys only (RFC 7517 §9)."""
     return public_keys_only(server.jwks)
 
 
-@_each_server
+@_each_server()
 def as_jwks_unique_kids(server: AuthorizationServer) -> Verdict:
     """Keys of a set are told apart by distinct `kid` values (RFC 7517 §4.5)."""
     jwks = key_set(server.jwks)
@@ -298,27 +294,24 @@ def as_jwks_unique_kids(server: AuthorizationServer) -> Verdict:
     return Fail("each kid once", f"{', '.join(twice)} more than once at {jwks.url}") if twice else Pass()
 
 
-@_each_server
-def as_registration_route(server: AuthorizationServer) -> Verdict:
+@_each_server("client_id_metadata_document_supported or registration_endpoint")
+def as_registration_route(server: AuthorizationServer) -> str | None:
     """A client that nobody registered has a way in: metadata documents or dynamic registration (MCP registration)."""
-    if server.registers_strangers:
-        return Pass()
-    return Fail("client_id_metadata_document_supported or registration_endpoint", "neither")
+    return None if server.registers_strangers else "neither"
 
 
-@_each_server
-def as_client_id_metadata_flag(server: AuthorizationServer) -> Verdict:
+@_each_server("true or false")
+def as_client_id_metadata_flag(server: AuthorizationServer) -> str | None:
     """`client_id_metadata_document_supported` is a boolean (Client ID Metadata Document §5)."""
     flag = server.value.get("client_id_metadata_document_supported")
-    return Pass() if flag is None or isinstance(flag, bool) else Fail("true or false", shown(flag))
+    return None if flag is None or isinstance(flag, bool) else shown(flag)
 
 
-@_each_server
-def as_ignores_version_header(server: AuthorizationServer) -> Verdict:
+@_each_server("the document")
+def as_ignores_version_header(server: AuthorizationServer) -> Finding:
     """Discovery works with an MCP-Protocol-Version header as without (MCP 2025-03-26, metadata discovery headers)."""
     answer = server.versioned
     if answer is None or proves_nothing(answer):
         return Inconclusive(describe(answer) if answer else "not fetched")
-    if server.best is not None and answer.status == server.best.answer.status:
-        return Pass()
-    return Fail("the document", f"{describe(answer)} with MCP-Protocol-Version")
+    same = server.best is not None and answer.status == server.best.answer.status
+    return None if same else f"{describe(answer)} with MCP-Protocol-Version"

@@ -2,12 +2,10 @@
 
 import json
 
-from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused, describe
+from mcp_auth_contract.answers import Attempt, Refusal, Refused, describe
 from mcp_auth_contract.checks.caching.observation import CacheMark, CacheScopeObserved
-from mcp_auth_contract.checks.deciding import proves_nothing
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
-from mcp_auth_contract.checks.scopes.observation import result_of
+from mcp_auth_contract.checks.judging import judge, proves_nothing
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 
 _MARKS = frozenset({"ttlMs", "cacheScope", "_meta", "resultType", "nextCursor"})
@@ -25,11 +23,11 @@ def cache_scope_truthful(observed: CacheScopeObserved, facts: Facts) -> Verdict:
         return NotApplicable("needs a second user, whose results could differ")
     for method in dict.fromkeys(mark.method for mark in observed.marks):
         marks = [mark for mark in observed.marks if mark.method == method]
-        public = any(result_of(mark.first.answer).get("cacheScope") == "public" for mark in marks)
+        public = any(mark.first.answer.result.get("cacheScope") == "public" for mark in marks)
         if not public or _content(marks[0].first) != _content(marks[0].second):
             continue
         expected = 'cacheScope "private"'
-        if len({_content(mark.first) for mark in marks if isinstance(mark.first.reading, Accepted)}) > 1:
+        if len({_content(mark.first) for mark in marks if mark.first.accepted}) > 1:
             return Fail(expected, f'{method} differs between users, with cacheScope "public"')
         for mark in filter(_denied, marks):
             said = describe(mark.first.answer)
@@ -49,7 +47,7 @@ def _content(attempt: Attempt) -> str:
     """Return what a result says apart from its marks; lists are compared without regard to their order."""
     said = {
         key: sorted(json.dumps(one, sort_keys=True) for one in value) if isinstance(value, list) else value
-        for key, value in result_of(attempt.answer).items()
+        for key, value in attempt.answer.result.items()
         if key not in _MARKS
     }
     return json.dumps(said, sort_keys=True)

@@ -1,9 +1,8 @@
 """What answers say about caches, to several principals."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mcp_auth_contract.answers import Answer, Attempt
+from mcp_auth_contract.answers import Attempt
 from mcp_auth_contract.checks.observing import Observation
 
 
@@ -22,7 +21,3 @@ class CacheScopeObserved(Observation):
     """The cacheable results of several principals (MCP 2026-07-28, caching)."""
 
     marks: tuple[CacheMark, ...]
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (attempt.answer for mark in self.marks for attempt in (mark.first, mark.second))

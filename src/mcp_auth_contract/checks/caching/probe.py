@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from mcp_auth_contract.checks.caching.observation import CacheMark, CacheScopeObserved
 from mcp_auth_contract.checks.client import LISTS, PrincipalSession
 from mcp_auth_contract.checks.context import Context
+from mcp_auth_contract.checks.principals import other_users
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import OperationQuestion
-from mcp_auth_contract.checks.sessions.scene import other_users
 from mcp_auth_contract.contract import Contract, operations, satisfies
 from mcp_auth_contract.model import OperationKind
 from mcp_auth_contract.wire import Call

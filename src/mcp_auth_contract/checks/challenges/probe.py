@@ -15,8 +15,6 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.wire import Call
 from mcp_auth_contract.wire.mcp import initialize
 
-__all__ = ["METHODS", "ask_method"]
-
 METHODS: Mapping[str, str] = MappingProxyType(
     {
         "initialize": "open a session",

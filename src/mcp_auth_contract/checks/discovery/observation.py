@@ -1,6 +1,6 @@
 """What RFC 9728 discovery shows: documents, where they were looked for, and what is odd about them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -105,14 +105,3 @@ class ResourceMetadataObserved(Observation):
     def _looked_at(self) -> list[Document]:
         found = (self.at(where) for where in (Location.POINTER, Location.PATH, Location.ROOT))
         return [one for one in found if one is not None]
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        if self.challenge is not None:
-            yield self.challenge
-        yield from (document.answer for document in self.documents)
-        yield from (answer for _, answer in self.accepts)
-        for forged in self.forged:
-            yield from (forged.challenge, forged.document.answer)
-        if self.jwks is not None:
-            yield self.jwks.answer

@@ -13,8 +13,8 @@ from mcp_auth_contract.checks.discovery.observation import (
 )
 from mcp_auth_contract.checks.presentation import Presentation
 from mcp_auth_contract.checks.probing import probe
-from mcp_auth_contract.checks.questions import CallQuestion, Question
-from mcp_auth_contract.checks.tokens.probe import ask_call
+from mcp_auth_contract.checks.questions import Question
+from mcp_auth_contract.checks.tokens.probe import ask_without_token
 from mcp_auth_contract.oauth.document import read_json_object
 from mcp_auth_contract.oauth.metadata import identifier_faults, protected_resource_urls
 from mcp_auth_contract.tokens.defects.urls import FORGED_HOST
@@ -41,16 +41,10 @@ async def ask_resource_metadata(_question: Question, context: Context) -> Resour
     named = context.resource if not identifier_faults(context.resource) else context.endpoint
     urls = protected_resource_urls(named)
     stray = protected_resource_urls(f"{named.split('?', 1)[0].rstrip('/')}{_STRAY}")
-    places = [
-        (Location.PATH, urls.path),
-        (Location.ROOT, urls.root),
-        (Location.APPENDED, urls.appended),
-        (Location.STRAY, stray.path),
-    ]
-    if pointer is not None:
-        places.insert(0, (Location.POINTER, pointer))
-    documents = tuple([await fetch_document(context, where, url) for where, url in places])
-    observed = ResourceMetadataObserved(context.endpoint, refusal, pointer, documents)
+    places = {Location.POINTER: pointer, Location.PATH: urls.path, Location.ROOT: urls.root}
+    places |= {Location.APPENDED: urls.appended, Location.STRAY: stray.path}
+    found = [await fetch_document(context, where, url) for where, url in places.items() if url is not None]
+    observed = ResourceMetadataObserved(context.endpoint, refusal, pointer, tuple(found))
     best = observed.best
     if best is None or best.value is None:
         return observed
@@ -67,9 +61,8 @@ async def _refusal(context: Context) -> Answer | None:
     if context.control is None:
         return None
     principal = None if context.issued is None else next(iter(context.contract.principals), None)
-    asked = CallQuestion(probe="call", revision=context.revisions[0], operation=context.control, principal=principal)
-    attempts = (await ask_call(asked, context)).attempts
-    return next((attempt.answer for attempt in attempts if attempt.answer.status == 401), None)
+    asked = await ask_without_token(context, context.revisions[0], context.control, principal)
+    return next((answer for answer in asked.answers if answer.status == 401), None)
 
 
 async def _forged(context: Context, best: Document) -> tuple[ForgedHost, ...]:

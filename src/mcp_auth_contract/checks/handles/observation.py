@@ -5,16 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_auth_contract.answers import Answer
-from mcp_auth_contract.checks.isolation.observation import Asked, Canary, answers_in
-from mcp_auth_contract.checks.observing import Observation
-from mcp_auth_contract.checks.scopes.observation import result_of
+from mcp_auth_contract.checks.isolation.observation import Asked, Canary
+from mcp_auth_contract.checks.observing import Observation, answers_in
 
 
 @dataclass(frozen=True, slots=True)
 class Steps(Observation):
     """A sequence of calls. `unasked` is why there is nothing to observe; empty where there is."""
 
-    path: str
     owner: str
     principal: str
     canaries: tuple[Canary, ...]
@@ -86,7 +84,7 @@ class OwnStateObserved(Steps):
 
 def result_in(asked: Asked) -> Mapping[str, Any]:
     """Return the last result of a call, empty where there is none."""
-    return result_of(asked.answers[-1])
+    return asked.answers[-1].result
 
 
 def completed(asked: Asked) -> bool:

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mcp_auth_contract.checks.client import PrincipalSession, call_of
@@ -14,7 +14,7 @@ from mcp_auth_contract.checks.handles.observation import (
     result_in,
 )
 from mcp_auth_contract.checks.handles.tampering import alterations
-from mcp_auth_contract.checks.isolation.observation import Asked
+from mcp_auth_contract.checks.isolation.observation import Asked, Canary
 from mcp_auth_contract.checks.isolation.probe import forbidden, owner_and_other, pointed, step
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
@@ -27,6 +27,11 @@ _CLIENT: Mapping[str, Any] = {"elicitation": {"form": {}, "url": {}}, "sampling"
 """What the kit says that it can be asked: servers may ask nothing else (MCP 2026-07-28, MRTR)."""
 
 _MORE_HANDLES = 2
+
+
+def _about(question: AccessQuestion, contract: Contract) -> tuple[str, str, tuple[Canary, ...]]:
+    """Return whose steps these are, and what the principal may never receive."""
+    return question.owner, question.principal, forbidden(contract, question.principal)
 
 
 @probe("Whom does a handle serve?", ways=Ways.HANDLES)
@@ -62,15 +67,7 @@ async def ask_handle(question: AccessQuestion, context: Context) -> HandleObserv
         for _ in range(_MORE_HANDLES):
             await make("made more")
     unasked = "" if first is not None or not calls[0].accepted else f"no handle at {handle.result} of the result"
-    return HandleObserved(
-        made.name,
-        question.owner,
-        question.principal,
-        forbidden(contract, question.principal),
-        tuple(calls),
-        unasked,
-        handles=tuple(handles),
-    )
+    return HandleObserved(*_about(question, contract), tuple(calls), unasked, handles=tuple(handles))
 
 
 @dataclass(slots=True)
@@ -131,14 +128,8 @@ async def ask_request_state(question: AccessQuestion, context: Context) -> Reque
             await rounds.go_on("other own", other, own)
         await rounds.go_on("other", other, state)
         await rounds.go_on("own", owner, await rounds.first("first again", owner))
-    return RequestStateObserved(
-        question.operation.name,
-        question.owner,
-        question.principal,
-        forbidden(context.contract, question.principal),
-        tuple(rounds.calls),
-        rounds.unasked if state is None else "",
-    )
+    unasked = rounds.unasked if state is None else ""
+    return RequestStateObserved(*_about(question, context.contract), tuple(rounds.calls), unasked)
 
 
 @probe("What may happen to a state on its way?", ways=Ways.OWN_STATES)
@@ -164,12 +155,6 @@ async def ask_own_request_state(question: AccessQuestion, context: Context) -> O
             await rounds.go_on("second", owner, await rounds.first("another", owner, second), second)
             await rounds.go_on("replayed", owner, await rounds.first("another", owner), second)
         await rounds.go_on("control again", owner, await rounds.first("another", owner))
-    return OwnStateObserved(
-        operation.name,
-        question.owner,
-        question.owner,
-        forbidden(contract, question.owner),
-        tuple(rounds.calls),
-        rounds.unasked if state is None else "",
-        alterations=tuple(names),
-    )
+    about = _about(replace(question, principal=question.owner), contract)
+    unasked = rounds.unasked if state is None else ""
+    return OwnStateObserved(*about, tuple(rounds.calls), unasked, alterations=tuple(names))

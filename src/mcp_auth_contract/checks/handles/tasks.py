@@ -108,7 +108,6 @@ async def ask_task(question: AccessQuestion, context: Context) -> TaskObserved:
     scene, unasked = await _scene(question.operation, owner)
     unasked = unasked or await _play(scene, owner, other)
     return TaskObserved(
-        question.operation.name,
         question.owner,
         question.principal,
         (canary_of(context.contract, question.record),),

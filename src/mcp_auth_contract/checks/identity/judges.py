@@ -2,23 +2,33 @@
 
 from collections.abc import Iterable
 
-from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Reading, Refusal, Refused, describe, read
+from mcp_auth_contract.answers import AmbiguityReason, Ambiguous, Refusal, Refused, describe, read
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.identity.observation import CallerCall, IdentityObserved, Listed, ListingsObserved
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import judge, judge_on, narrowing
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 
 _OWN_ONLY = "each caller's own records and nobody else's"
 
 
-@judge
+def _played(observed: IdentityObserved, facts: Facts) -> IdentityObserved | Verdict:
+    if observed.missing is not None:
+        return NotApplicable(observed.missing)
+    return observed if observed.calls else Inconclusive("nothing was sent")
+
+
+@narrowing(_played)
+def _played_alone(played: IdentityObserved, facts: Facts) -> IdentityObserved | Verdict:
+    """The scene, where each plain call was as it should be."""
+    return _unplain(played.named("alone")) or played
+
+
+@judge_on(_played_alone)
 def foreign_identity_ignored(observed: IdentityObserved, facts: Facts) -> Verdict:
     """A name in arguments, header fields, the query or `_meta` does not replace the token's user.
 
     The caller's own record, an answer without it and a refusal are all right; another user's record is not.
     """
-    if doubt := _unplayed(observed) or _unplain(observed.named("alone")):
-        return doubt
     overrides = tuple(observed.named("override"))
     for call in overrides:
         if call.has_foreign:
@@ -26,57 +36,49 @@ def foreign_identity_ignored(observed: IdentityObserved, facts: Facts) -> Verdic
     if doubt := _unanswered(overrides):
         return doubt
     for call in overrides:
-        if isinstance(call.attempt.reading, Accepted) and call.own and not call.has_own:
+        if call.attempt.accepted and call.own and not call.has_own:
             return Pass(f"answered without the caller's own record: {call.words}")
     return Pass()
 
 
-@judge
+@judge_on(_played_alone)
 def callers_kept_apart(observed: IdentityObserved, facts: Facts) -> Verdict:
     """Callers who call at the same time, or with tokens that look alike, each get their own records.
 
     Refusals are no mix-up: a server may take a second token of the same `jti` for a replay.
     """
-    if doubt := _unplayed(observed) or _unplain(observed.named("alone")):
-        return doubt
     together = tuple(observed.named("together"))
+    tries = f" ({len(together)} calls of {', '.join(observed.callers)} were tried)"
     for call in observed.named("in turn", "together"):
         # Another's record in place of the own one: a plain leak would bring both.
         if call.own and call.has_foreign and not call.has_own:
-            return Fail(_OWN_ONLY, f"{_said(call)}, another principal's record in it{_tries(observed, together)}")
+            return Fail(_OWN_ONLY, f"{_said(call)}, another principal's record in it{tries}")
     if doubt := _unplain(observed.named("in turn")):
         return doubt
     for call in together:
         if call.has_foreign:
-            return Fail(_OWN_ONLY, f"{_said(call)}, another principal's record in it{_tries(observed, together)}")
+            return Fail(_OWN_ONLY, f"{_said(call)}, another principal's record in it{tries}")
     if doubt := _unanswered(together):
         return doubt
     for call in together:
-        if call.own and isinstance(call.attempt.reading, Accepted) and not call.has_own:
-            seen = f"{_said(call)}, without it{_tries(observed, together)}"
+        if call.own and call.attempt.accepted and not call.has_own:
+            seen = f"{_said(call)}, without it{tries}"
             return Fail("each caller's own record", seen, Impact.AVAILABILITY)
-    served = [call for call in together if isinstance(call.attempt.reading, Accepted)]
     expected = [call for call in together if call.own]
-    if expected and not served:
+    if expected and not any(call.attempt.accepted for call in together):
         return Inconclusive(f"every call was refused: {_said(expected[0])}")
-    refused = len(expected) - sum(1 for call in expected if isinstance(call.attempt.reading, Accepted))
+    refused = sum(1 for call in expected if not call.attempt.accepted)
     return Pass(f"{refused} of {len(expected)} calls were refused" if refused else None)
 
 
-def _tries(observed: IdentityObserved, together: tuple[CallerCall, ...]) -> str:
-    return f" ({len(together)} calls of {', '.join(observed.callers)} were tried)"
-
-
-@judge
+@judge_on(_played)
 def each_token_decides(observed: IdentityObserved, facts: Facts) -> Verdict:
     """Behind a good token, on its connection or in its session, every other one is judged by itself (MCP 2026-07-28).
 
     A token that is let in by itself too is another check's question.
     """
-    if doubt := _unplayed(observed):
-        return doubt
     rich = tuple(observed.named("rich"))
-    if not isinstance(rich[0].attempt.reading, Accepted):
+    if not rich[0].attempt.accepted:
         return Inconclusive(f"the good token was not accepted: {describe(rich[0].attempt.answer)}")
     expected = "each request judged by its own token"
     let_in: list[CallerCall] = []
@@ -113,7 +115,7 @@ def _through(call: CallerCall) -> bool:
     """Whether a call got what its token does not give: another's record, or any result for a weak token."""
     if call.name.startswith("other"):
         return call.has_foreign
-    return isinstance(call.attempt.reading, Accepted)
+    return call.attempt.accepted
 
 
 @judge
@@ -163,12 +165,6 @@ def _said(call: CallerCall) -> str:
     return f"{describe(call.attempt.answer)} for {call.caller}, {call.words}"
 
 
-def _unplayed(observed: IdentityObserved) -> Verdict | None:
-    if observed.missing is not None:
-        return NotApplicable(observed.missing)
-    return None if observed.calls else Inconclusive("nothing was sent")
-
-
 def _unplain(calls: Iterable[CallerCall]) -> Inconclusive | None:
     """A plain call that is not as it should be: what goes wrong besides proves nothing."""
     for call in calls:
@@ -183,10 +179,7 @@ def _unplain(calls: Iterable[CallerCall]) -> Inconclusive | None:
 def _unanswered(calls: tuple[CallerCall, ...]) -> Inconclusive | None:
     """An answer that says neither yes nor no is no proof of anything."""
     for call in calls:
-        if _is_doubtful(call.attempt.reading):
+        reading = call.attempt.reading
+        if isinstance(reading, Ambiguous) and reading.why is not AmbiguityReason.REDIRECT:
             return Inconclusive(_said(call))
     return None
-
-
-def _is_doubtful(reading: Reading) -> bool:
-    return isinstance(reading, Ambiguous) and reading.why is not AmbiguityReason.REDIRECT

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mcp_auth_contract.answers import Answer, Attempt
 from mcp_auth_contract.checks.isolation.sightings import sighted
-from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.observing import Observation, answers_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,6 @@ class CallerCall:
 class IdentityObserved(Observation):
     """The calls of one scene in the order in which they were begun. `missing` says what the contract lacks for it."""
 
-    scene: str
     calls: tuple[CallerCall, ...]
     missing: str | None = None
 
@@ -57,7 +56,7 @@ class IdentityObserved(Observation):
     @property
     def answers(self) -> Iterator[Answer]:
         telling = sorted(self.calls, key=lambda call: (not call.has_foreign, call.name == "alone"))
-        return (call.attempt.answer for call in telling)
+        return answers_in(telling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +82,6 @@ class ListingsObserved(Observation):
     def turn(self, number: int) -> tuple[Listed, ...]:
         """Return the lists of one turn, in order."""
         return tuple(one for one in self.lists if one.turn == number)
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (answer for one in self.lists for answer in one.answers)
 
 
 def _holds(answer: Answer, canaries: frozenset[str]) -> bool:

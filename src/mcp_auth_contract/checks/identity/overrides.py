@@ -8,8 +8,6 @@ from urllib.parse import quote, urlencode
 
 from mcp_auth_contract.checks.presentation import Presentation
 
-__all__ = ["OVERRIDES"]
-
 _Override: TypeAlias = Callable[[str, str | None], Iterator[Presentation]]
 """Presentations that name a subject and its tenant, if it has one; `offered` says where."""
 

@@ -165,11 +165,11 @@ _SCENES: Mapping[str, tuple[str, Callable[[_Scene], Awaitable[str | None]]]] = {
 
 @probe(
     "Whose records come back when another principal is named, or calls at the same time?",
-    forms={form: words for form, (words, _) in _SCENES.items()},
+    forms=_SCENES,
 )
 async def ask_identity(question: FormQuestion, context: Context) -> IdentityObserved:
     """Play a scene: calls of users who own records, whose canaries tell them apart."""
     scene = _Scene(question, context)
     _, play = _SCENES[question.form]
     missing = await play(scene)
-    return IdentityObserved(question.form, tuple(scene.calls), missing)
+    return IdentityObserved(tuple(scene.calls), missing)

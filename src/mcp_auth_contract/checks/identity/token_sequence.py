@@ -126,7 +126,7 @@ async def ask_token_sequence(question: FormQuestion, context: Context) -> Identi
         tokens.pop("other", None)  # who may use a session is another check's question
         shared = await session.open(token=tokens["rich"], note="a session for all tokens")
         if shared.opened is None or shared.opened.session is None:
-            return IdentityObserved(question.form, (), "the server hands out no session ids in this revision")
+            return IdentityObserved((), "the server hands out no session ids in this revision")
     weaker = [part for part in tokens if part != "rich"]
     for part in weaker:
         if in_session:
@@ -139,7 +139,7 @@ async def ask_token_sequence(question: FormQuestion, context: Context) -> Identi
     await sequence.call("rich", tokens["rich"], shared)
     if in_session:
         await shared.end(token=tokens["rich"])
-    return IdentityObserved(question.form, tuple(sequence.calls))
+    return IdentityObserved(tuple(sequence.calls))
 
 
 @probe(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from mcp_auth_contract.checks.time_and_keys.timeline import Script, Timeline
+from mcp_auth_contract.checks.time_and_keys.timeline import Cut, Script, Timeline
 
 _SHORT_LIFE_S = 3
 
@@ -11,7 +11,7 @@ async def revoked_in_use(t: Timeline) -> None:
     """A token is used, revoked, and used again after the declared window."""
     window = t.policy.revocation
     if window == "none":
-        t.cut('the contract declares no time for it (policy.revocation = "none")')
+        raise Cut('the contract declares no time for it (policy.revocation = "none")')
     t.need(window + 1)
     token = t.token()
     await t.call("before", token, "a token that is revoked later")

@@ -1,6 +1,6 @@
 """Who sees and changes whose records: a canary in no byte of another principal's answer, and its owner still served."""
 
-from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, Refusal, Refused, describe
+from mcp_auth_contract.answers import Accepted, Ambiguous, Answer, Refusal, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.isolation.observation import (
     Asked,
@@ -14,7 +14,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     StrangersObserved,
     WriteObserved,
 )
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import judge, proves_nothing
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 
 
@@ -23,10 +23,8 @@ def record_hidden(observed: RecordObserved, facts: Facts) -> Verdict:
     """Nobody but its readers receives a record, while its owner does, before and after (OAuth 2.1 §5.2)."""
     expected = f"no byte of {observed.canary.record} for {observed.principal}"
     others = tuple(observed.by(observed.principal))
-    for call in others:
-        if broken := leak(call, expected, observed.canary):
-            return broken
-    return _uncontrolled(observed) or unproved(*others) or Pass()
+    leaks = filter(None, (leak(call, expected, observed.canary) for call in others))
+    return next(leaks, None) or _uncontrolled(observed) or unproved(*others) or Pass()
 
 
 @judge
@@ -46,11 +44,10 @@ def strangers_denied(observed: StrangersObserved, facts: Facts) -> Verdict:
     if doubt := _uncontrolled(observed):
         return doubt
     for call in observed.strangers:
-        match call.reading:
-            case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
-                return Inconclusive(f"{call.principal}: {call.said}")
-            case Accepted() if call.cut:
-                return Inconclusive(f"{call.principal}: the answer was longer than is read")
+        if proves_nothing(call.answers[-1]):
+            return Inconclusive(f"{call.principal}: {call.said}")
+        if call.accepted and call.cut:
+            return Inconclusive(f"{call.principal}: the answer was longer than is read")
     return Pass(advice)
 
 
@@ -83,9 +80,8 @@ def reader_served(observed: RecordObserved, facts: Facts) -> Verdict:
     if doubt := _uncontrolled(observed):
         return doubt
     for call in observed.by(observed.principal):
-        match call.reading:
-            case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
-                return Inconclusive(f"{call.principal}: {call.said}")
+        if proves_nothing(call.answers[-1]):
+            return Inconclusive(f"{call.principal}: {call.said}")
         if call.shows(observed.canary) is None:
             return Fail(f"{observed.canary.record} for its reader {observed.principal}", f"{call.said} without it")
     return Pass()
@@ -96,17 +92,14 @@ def foreign_write_denied(observed: WriteObserved, facts: Facts) -> Verdict:
     """Another principal's write leaves a record as it is, as its owner reads it (OAuth 2.1 §5.2)."""
     expected = f"{observed.canary.record} unchanged by {observed.principal}, and not shown"
     foreign = observed.foreign
-    if broken := leak(foreign, expected, observed.canary):
-        return broken
-    if doubt := _no_write_control(observed):
-        return doubt
+    if why := leak(foreign, expected, observed.canary) or _no_write_control(observed):
+        return why
     if observed.after.result != observed.before.result:
         if not observed.steady:
             return _refused_at_least(foreign, "what the owner reads differs each time")
         return Fail(expected, f"{foreign.said}, and the owner reads another value", Impact.PRIVILEGE_ESCALATION)
-    if doubt := unproved(foreign):
-        return doubt
-    return Pass() if observed.shown else _refused_at_least(foreign, "no read shows what a write changes")
+    shown = Pass() if observed.shown else _refused_at_least(foreign, "no read shows what a write changes")
+    return unproved(foreign) or shown
 
 
 @judge
@@ -119,11 +112,10 @@ def refused_write_undone(observed: RefusedWritesObserved, facts: Facts) -> Verdi
     if not observed.shown:
         return NotApplicable("what the owner reads does not show what a write changes")
     for one in observed.refused:
-        match one.write.reading:
-            case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
-                return Inconclusive(f"{one.write.said} to a write with {one.credential}")
-            case Accepted():
-                return Inconclusive(f"{one.write.said} to a write with {one.credential}; another check reports it")
+        if proves_nothing(one.write.answers[-1]):
+            return Inconclusive(f"{one.write.said} to a write with {one.credential}")
+        if one.write.accepted:
+            return Inconclusive(f"{one.write.said} to a write with {one.credential}; another check reports it")
         if not one.after.accepted:
             return Inconclusive(f"the owner cannot read behind a write with {one.credential}: {one.after.said}")
         if one.after.result != observed.before.result:
@@ -151,10 +143,8 @@ def key_bound(observed: RepeatedWriteObserved, facts: Facts) -> Verdict:
     expected = f"nothing of {observed.canary.record} for {observed.principal} by the idempotency key of its owner"
     if observed.unborrowed.shows(observed.canary) is not None:
         return NotApplicable("the record is shown with any key; isolation-write-denied reports it")
-    if broken := leak(observed.borrowed, expected, observed.canary):
-        return broken
-    if doubt := _no_write_control(observed):
-        return doubt
+    if why := leak(observed.borrowed, expected, observed.canary) or _no_write_control(observed):
+        return why
     if observed.own.shows(observed.canary) is None:
         return NotApplicable("the answer to a write does not show the record")
     return unproved(observed.borrowed) or Pass()
@@ -194,12 +184,11 @@ def foreign_like_missing(observed: MissingObserved, facts: Facts) -> Verdict:
     if missing is None:
         return NotApplicable("no argument of the call is known to name the record")
     for call in (foreign, missing):
-        match call.reading:
-            case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
-                return Inconclusive(call.said)
-            case Ambiguous():
-                what = "does not exist" if call is missing else "belongs to another principal"
-                return Fail("a refusal, or an empty answer", f"{call.said} for a record that {what}")
+        if proves_nothing(call.answers[-1]):
+            return Inconclusive(call.said)
+        if isinstance(call.reading, Ambiguous):
+            what = "does not exist" if call is missing else "belongs to another principal"
+            return Fail("a refusal, or an empty answer", f"{call.said} for a record that {what}")
     if _form(foreign) == _form(missing):
         return Pass()
     return Pass(f"a foreign record ({foreign.said}) is told from one that does not exist ({missing.said})")
@@ -231,10 +220,9 @@ def _uncontrolled(observed: RecordObserved | StrangersObserved) -> Inconclusive 
 
 def leak(call: Asked, expected: str, *canaries: Canary) -> Fail | None:
     """A canary in the answers to a principal who is no reader."""
-    for canary in canaries:
-        if (where := call.shows(canary)) is not None:
-            return Fail(expected, f"{call.said}, {canary.record} in {where} for {call.principal}")
-    return None
+    shown = ((canary.record, call.shows(canary)) for canary in canaries)
+    found = (f"{call.said}, {record} in {where} for {call.principal}" for record, where in shown if where is not None)
+    return next((Fail(expected, one) for one in found), None)
 
 
 def unproved(*calls: Asked) -> Inconclusive | None:
@@ -259,24 +247,17 @@ def _for_scope(answer: Answer) -> bool:
 
 def _no_write_control(observed: WriteObserved | RefusedWritesObserved | RepeatedWriteObserved) -> Inconclusive | None:
     """The owner's own writes and reads have to work."""
-    for does, each in (
-        ("write", observed.own),
-        ("read", observed.before),
-        ("read", observed.after),
-        ("write", observed.control),
-    ):
+    for each in (observed.own, observed.before, observed.after, observed.control):
         if not each.accepted:
+            does = "read" if each in (observed.before, observed.after) else "write"
             return Inconclusive(f"the owner {observed.owner} cannot {does} {observed.canary.record}: {each.said}")
     return None
 
 
 def _refused_at_least(foreign: Asked, why: str) -> Verdict:
     """Where no read tells, only a refusal does."""
-    if doubt := unproved(foreign):
-        return doubt
-    if isinstance(foreign.reading, Refused):
-        return Pass()
-    return Inconclusive(f"{foreign.said}, and {why}")
+    decided = Pass() if isinstance(foreign.reading, Refused) else Inconclusive(f"{foreign.said}, and {why}")
+    return unproved(foreign) or decided
 
 
 def _form(call: Asked) -> tuple[object, ...]:
@@ -284,4 +265,4 @@ def _form(call: Asked) -> tuple[object, ...]:
     answer = call.answers[-1]
     error = (answer.reply or {}).get("error")
     code = error.get("code") if isinstance(error, dict) else None
-    return answer.status, call.reading, code, describe(answer), isinstance(call.reading, Accepted)
+    return answer.status, call.reading, code, describe(answer)

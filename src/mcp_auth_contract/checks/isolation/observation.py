@@ -1,12 +1,12 @@
 """What two principals get on the way to one record."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mcp_auth_contract.answers import Accepted, Answer, Reading, describe, read
 from mcp_auth_contract.checks.isolation.sightings import sighted
-from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.checks.observing import Observation, answers_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,6 @@ class Asked:
         return next((where for where in found if where is not None), None)
 
 
-def answers_in(calls: Iterable[Asked]) -> Iterator[Answer]:
-    """Yield every answer to the calls."""
-    return (answer for call in calls for answer in call.answers)
-
-
 @dataclass(frozen=True, slots=True)
 class RecordObserved(Observation):
     """The owner, another principal, the owner, the other one: calls on one way to a record, in this order.
@@ -75,7 +70,6 @@ class RecordObserved(Observation):
     `foreign` are the canaries that the owner may never receive.
     """
 
-    path: str
     owner: str
     principal: str
     canary: Canary
@@ -98,16 +92,11 @@ class StrangersObserved(Observation):
     `spared` are the strangers who might share the record with its owner for all that the contract says.
     """
 
-    path: str
     owner: str
     canary: Canary
-    own: tuple[Asked, ...]
     strangers: tuple[Asked, ...]
+    own: tuple[Asked, ...]
     spared: frozenset[str] = frozenset()
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return answers_in((*self.strangers, *self.own))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +107,6 @@ class _Writes(Observation):
     `changed` reads. `put_back` writes the first value, where there was another one.
     """
 
-    path: str
     owner: str
     principal: str
     canary: Canary
@@ -178,8 +166,7 @@ class RefusedWritesObserved(_Writes):
 
     @property
     def answers(self) -> Iterator[Answer]:
-        tried = (call for one in self.refused for call in (one.write, one.after))
-        return answers_in((*tried, self.own, self.before, *self.later))
+        return answers_in((self.refused, self.own, self.before, *self.later))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +204,6 @@ class CursorObserved(Observation):
     `canaries` are those that the principal may never receive.
     """
 
-    path: str
     owner: str
     principal: str
     canaries: tuple[Canary, ...]
@@ -226,23 +212,17 @@ class CursorObserved(Observation):
 
     @property
     def answers(self) -> Iterator[Answer]:
-        if self.use is None:
-            return iter(self.first.answers)
-        return answers_in((self.use.other, self.first, self.use.other_first, self.use.second))
+        use = self.use
+        return answers_in(self.first if use is None else (use.other, self.first, use.other_first, use.second))
 
 
 @dataclass(frozen=True, slots=True)
 class MissingObserved(Observation):
     """A call for a foreign record, and the same call for an id that does not exist; None: it has no id."""
 
-    path: str
     principal: str
     foreign: Asked
     missing: Asked | None
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return answers_in([self.foreign, *([self.missing] if self.missing is not None else [])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,12 +232,7 @@ class AuditObserved(Observation):
     `names` are the words by which a line would name the reader.
     """
 
-    path: str
     principal: str
     call: Asked
     lines: tuple[str, ...] | None
     names: tuple[str, ...]
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return iter(self.call.answers)

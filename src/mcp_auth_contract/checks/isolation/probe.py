@@ -18,8 +18,6 @@ from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.model import OperationKind
 from mcp_auth_contract.wire.conversation import Received
 
-__all__ = ["asked", "canary_of", "forbidden", "owner_and_other", "pointed", "record_of", "step"]
-
 _MOST_PAGES = 20
 
 
@@ -99,7 +97,7 @@ async def ask_record(question: AccessQuestion, context: Context) -> RecordObserv
         await asked(other, operation, "foreign again"),
     )
     foreign = forbidden(contract, question.owner)
-    return RecordObserved(operation.name, question.owner, question.principal, canary, calls, foreign)
+    return RecordObserved(question.owner, question.principal, canary, calls, foreign)
 
 
 @probe("What do users get whom the contract does not name?", ways=Ways.STRANGERS)
@@ -115,14 +113,9 @@ async def ask_strangers(question: AccessQuestion, context: Context) -> Strangers
         found.append(await asked(stranger, operation, "stranger"))
     home = contract.principals[question.owner].tenant
     barred = any(one.tenant == home and not record.may_read(name) for name, one in contract.principals.items())
-    return StrangersObserved(
-        operation.name,
-        question.owner,
-        canary,
-        (first, await asked(owner, operation, "control again", until=canary)),
-        tuple(found),
-        frozenset() if barred else frozenset({nearest(question.owner)}),
-    )
+    own = (first, await asked(owner, operation, "control again", until=canary))
+    spared = frozenset() if barred else frozenset({nearest(question.owner)})
+    return StrangersObserved(question.owner, canary, tuple(found), own, spared)
 
 
 @probe("Whom does a page token serve?", ways=Ways.CURSORS)
@@ -145,4 +138,4 @@ async def ask_cursor(question: AccessQuestion, context: Context) -> CursorObserv
             second=await call("second", owner, following),
         )
     first, canaries = step("first", owner, handing), forbidden(contract, question.principal)
-    return CursorObserved(operation.name, question.owner, question.principal, canaries, first, use)
+    return CursorObserved(question.owner, question.principal, canaries, first, use)

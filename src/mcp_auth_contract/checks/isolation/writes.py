@@ -40,7 +40,6 @@ async def ask_record_write(question: AccessQuestion, context: Context) -> WriteO
     record = record_of(contract, question.record)
     reading, varied = _reading(contract, record), _varied(contract, record, operation)
     return WriteObserved(
-        path=operation.name,
         owner=question.owner,
         principal=question.principal,
         canary=canary_of(contract, question.record),
@@ -74,7 +73,6 @@ async def ask_refused_write(question: AccessQuestion, context: Context) -> Refus
         written = step("refused", owner, received)
         tried.append(RefusedWrite(words, written, await asked(owner, reading, f"behind {words}")))
     return RefusedWritesObserved(
-        path=operation.name,
         owner=question.owner,
         principal=question.owner,
         canary=canary_of(contract, question.record),
@@ -122,7 +120,6 @@ async def ask_repeated_write(question: AccessQuestion, context: Context) -> Repe
 
     first, last, others = (f"kit-{secrets.token_hex(8)}" for _ in range(3))
     return RepeatedWriteObserved(
-        path=operation.name,
         owner=question.owner,
         principal=question.principal,
         canary=canary_of(contract, question.record),
@@ -147,7 +144,7 @@ async def ask_missing_record(question: AccessQuestion, context: Context) -> Miss
     absent = _absent(record_of(context.contract, question.record), operation)
     foreign = await asked(other, operation, "foreign")
     missing = None if absent is None else await asked(other, absent, "missing")
-    return MissingObserved(operation.name, question.principal, foreign, missing)
+    return MissingObserved(question.principal, foreign, missing)
 
 
 @probe("What does the audit log say of a reader?", ways=Ways.READERS, alone=True)
@@ -165,7 +162,7 @@ async def ask_audit(question: AccessQuestion, context: Context) -> AuditObserved
         if new and any(subject in line for line in new):
             break
         await asyncio.sleep(_AUDIT_PAUSE_S)
-    return AuditObserved(question.operation.name, question.principal, call, new, (subject,))
+    return AuditObserved(question.principal, call, new, (subject,))
 
 
 def _lines(file: Path) -> tuple[str, ...] | None:

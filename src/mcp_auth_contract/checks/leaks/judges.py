@@ -5,7 +5,7 @@ A fault of all refusals has a check of its own. Judged here are the exceptions, 
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from mcp_auth_contract.answers import Accepted, Refused, read
 from mcp_auth_contract.checks.facts import Facts
@@ -14,11 +14,11 @@ from mcp_auth_contract.checks.leaks.observation import CredentialKind, Exchanged
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth.challenge import FaultKind
 
-_Lacks = Callable[[Exchanged], bool]
+_Predicate = Callable[[Exchanged], bool]
 _MOST_EVIDENCE = 10
+_HONEST = (CredentialKind.GOOD, CredentialKind.WEAK)
 _OPERATIONS = frozenset({"tools/call", "resources/read", "prompts/get", "tasks/get", "tasks/result", "tasks/cancel"})
 """Calls, and the methods that bring what a call ended in."""
-
 
 _TRACES = (
     ("a stack trace", re.compile(r"Traceback \(most recent call last\)")),
@@ -26,9 +26,7 @@ _TRACES = (
     # `at name (file:line`, or `at file:line`; every repetition is bounded, for a server may write anything.
     (
         "a stack trace",
-        re.compile(
-            r"(?:^|\n|\\n)[^\S\n]*+at (?=[\w.$<>/ ][^:\n)])[\w.$<>/ ]{1,120}+\(?(?:[^():\n]{0,200}+:){1,5}\d",
-        ),
+        re.compile(r"(?:^|\n|\\n)[^\S\n]*+at (?=[\w.$<>/ ][^:\n)])[\w.$<>/ ]{1,120}+\(?(?:[^():\n]{0,200}+:){1,5}\d"),
     ),
     ("a stack trace", re.compile(r"goroutine \d+ \[")),
     ("a private key", re.compile(r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----")),
@@ -53,21 +51,20 @@ def _told(found: Sequence[Exchanged], say: Callable[[Exchanged], str] = _named) 
     return "; ".join(f"{kind}, {count} times" if count > 1 else kind for kind, count in kinds[:3]) + more
 
 
-def _fail(expected: str, observed: str, found: Iterable[Exchanged]) -> Fail:
-    ids = tuple(one.answer.exchange for one in found)
-    return Fail(expected, observed, evidence=ids[:_MOST_EVIDENCE])
+def _fail(expected: str, observed: str, found: Sequence[Exchanged]) -> Fail:
+    return Fail(expected, observed, evidence=tuple(one.answer.exchange for one in found[:_MOST_EVIDENCE]))
 
 
 def _silence(observed: ExchangesObserved) -> Verdict:
     """Decide where nothing was found: it proves something only about a server that has served a caller."""
-    served = any(
-        one.credential is CredentialKind.GOOD and isinstance(_reading(one), Accepted) for one in _calls(observed)
-    )
+    good = (one for one in _calls(observed) if one.credential is CredentialKind.GOOD)
+    served = any(isinstance(_reading(one), Accepted) for one in good)
     return Pass() if served else Inconclusive("no call with a good token was accepted in this run")
 
 
-def _calls(observed: ExchangesObserved) -> Iterable[Exchanged]:
-    return (one for one in observed.exchanges if one.at_endpoint)
+def _calls(observed: ExchangesObserved, *statuses: int) -> list[Exchanged]:
+    """What was sent to the endpoint, and answered with one of the statuses, if there are any."""
+    return [one for one in observed.exchanges if one.at_endpoint and (not statuses or one.answer.status in statuses)]
 
 
 def _reading(one: Exchanged) -> object:
@@ -78,10 +75,8 @@ def _reading(one: Exchanged) -> object:
 def no_token_in_answers(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """No token comes back, whole or in part, in headers, bodies, events or redirects (OAuth 2.1 §7.1.1)."""
     found = [one for one in observed.exchanges if one.leaked]
-    if not found:
-        return _silence(observed)
     said = _told(found, lambda one: f"{_kind(one.leaked[0])} in {_named(one)}")
-    return _fail("answers without any token", said, found)
+    return _fail("answers without any token", said, found) if found else _silence(observed)
 
 
 def _kind(label: str) -> str:
@@ -99,9 +94,7 @@ def no_token_written(observed: ExchangesObserved, facts: Facts) -> Verdict:
         said = (f"{len(one.labels)} in {one.place}, {_kind(one.labels[0])} for one" for one in found)
         return Fail("no token in what the server writes", "; ".join(said))
     missing = [one.place for one in observed.written if not one.readable]
-    if missing:
-        return Inconclusive(f"{', '.join(missing)} cannot be read")
-    return _silence(observed)
+    return Inconclusive(f"{', '.join(missing)} cannot be read") if missing else _silence(observed)
 
 
 @judge
@@ -116,7 +109,7 @@ def no_token_passed_on(observed: UpstreamObserved, facts: Facts) -> Verdict:
         return NotApplicable("the contract names no tool that calls an upstream (tools.upstream) and may be called")
     if not observed.passed:
         return NotApplicable("no tool called the upstream: is the server told to use ${upstream.url}?")
-    if not any(isinstance(attempt.reading, Accepted) for attempt in observed.calls):
+    if not any(attempt.accepted for attempt in observed.calls):
         return Inconclusive("no call of a tool that uses the upstream was accepted")
     return Pass()
 
@@ -133,10 +126,12 @@ def no_canary_in_refusals(observed: ExchangesObserved, facts: Facts) -> Verdict:
             return one.answer.status is not None and one.answer.status >= 500 and _unread(one)
         return one.answer.status in (401, 403) or _unread(one)
 
+    return _records_kept(observed, gives, "refusals without anything of a record")
+
+
+def _records_kept(observed: ExchangesObserved, gives: _Predicate, expected: str) -> Verdict:
     found = [one for one in observed.exchanges if one.secrets and gives(one)]
-    if found:
-        return _fail("refusals without anything of a record", _told(found, _with_record), found)
-    return _silence(observed)
+    return _fail(expected, _told(found, _with_record), found) if found else _silence(observed)
 
 
 def _unread(one: Exchanged) -> bool:
@@ -162,10 +157,7 @@ def no_foreign_canary(observed: ExchangesObserved, facts: Facts) -> Verdict:
         foreign = any(one.sender not in secret.readers for secret in one.secrets)
         return not operation and not unknown and foreign and isinstance(_reading(one), Accepted)
 
-    found = [one for one in observed.exchanges if one.secrets and gives(one)]
-    if found:
-        return _fail("records in the answers to their readers alone", _told(found, _with_record), found)
-    return _silence(observed)
+    return _records_kept(observed, gives, "records in the answers to their readers alone")
 
 
 @judge
@@ -194,18 +186,15 @@ def no_public_cache(observed: ExchangesObserved, facts: Facts) -> Verdict:
     answered = [
         one
         for one in _calls(observed)
-        if one.credential in (CredentialKind.GOOD, CredentialKind.WEAK)
-        and one.rpc not in facts.public
-        and isinstance(_reading(one), Accepted)
+        if one.credential in _HONEST and one.rpc not in facts.public and isinstance(_reading(one), Accepted)
     ]
-    found = [one for one in answered if public(one)]
-    if found:
+    if found := [one for one in answered if public(one)]:
         lines = ", ".join(found[0].answer.header_lines("cache-control"))
         return _fail("answers that no shared cache may keep", f"Cache-Control: {lines} in {_told(found)}", found)
     return Pass() if answered else Inconclusive("no call with a good token was accepted in this run")
 
 
-def _exceptions(answers: Sequence[Exchanged], lacks: _Lacks, judged: int) -> tuple[list[Exchanged], bool]:
+def _exceptions(answers: Sequence[Exchanged], lacks: _Predicate, judged: int) -> tuple[list[Exchanged], bool]:
     """Return the answers that lack something which most of their kind have, and whether most of all kinds lack it.
 
     Answers to requests without a token are one kind, those to requests with one another. What most of a kind lack is
@@ -214,9 +203,8 @@ def _exceptions(answers: Sequence[Exchanged], lacks: _Lacks, judged: int) -> tup
     found = [one for one in answers if one.answer.status != judged and lacks(one)]
     usual = not found
     for without in (True, False):
-        kind = [
-            one for one in answers if one.answer.status == judged and (one.credential is CredentialKind.NONE) is without
-        ]
+        alike = (one for one in answers if (one.credential is CredentialKind.NONE) is without)
+        kind = [one for one in alike if one.answer.status == judged]
         lacking = [one for one in kind if lacks(one)]
         if kind and 2 * len(lacking) <= len(kind):
             found += lacking
@@ -225,7 +213,7 @@ def _exceptions(answers: Sequence[Exchanged], lacks: _Lacks, judged: int) -> tup
 
 
 def _everywhere(
-    answers: Sequence[Exchanged], lacks: _Lacks, expected: str, reported_by: str, judged: int = 401
+    answers: Sequence[Exchanged], lacks: _Predicate, expected: str, reported_by: str, judged: int = 401
 ) -> Verdict:
     if not answers:
         return NotApplicable("nothing was refused in this way")
@@ -242,12 +230,8 @@ def every_refusal_challenged(observed: ExchangesObserved, facts: Facts) -> Verdi
     def lacks(one: Exchanged) -> bool:
         return not {scheme.lower() for scheme in one.answer.challenges.schemes} & {"bearer", "dpop"}
 
-    return _everywhere(
-        [one for one in _calls(observed) if one.answer.status == 401],
-        lacks,
-        "a Bearer challenge in every 401",
-        "challenge-www-authenticate or challenge-bearer-scheme",
-    )
+    reported_by = "challenge-www-authenticate or challenge-bearer-scheme"
+    return _everywhere(_calls(observed, 401), lacks, "a Bearer challenge in every 401", reported_by)
 
 
 @judge
@@ -257,10 +241,9 @@ def every_challenge_parses(observed: ExchangesObserved, facts: Facts) -> Verdict
     def faulty(one: Exchanged) -> bool:
         return any(fault.kind is not FaultKind.UNQUOTED_REALM for fault in one.answer.challenges.faults)
 
-    having = [one for one in _calls(observed) if one.answer.status in (401, 403) and one.answer.challenges.lines]
-    return _everywhere(
-        having, faulty, "challenges that parse in every 401 and 403", "challenge-header-syntax or one beside it"
-    )
+    having = [one for one in _calls(observed, 401, 403) if one.answer.challenges.lines]
+    expected = "challenges that parse in every 401 and 403"
+    return _everywhere(having, faulty, expected, "challenge-header-syntax or one beside it")
 
 
 def _pointers(one: Exchanged) -> list[str]:
@@ -272,28 +255,23 @@ def _pointers(one: Exchanged) -> list[str]:
 @judge
 def every_challenge_points(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """Each challenge of the endpoint leads to the same metadata document (RFC 9728 §5.1)."""
-    answers = [one for one in _calls(observed) if one.answer.status == 401 and not one.origin]
-    having = [one for one in answers if one.answer.challenges.bearer is not None]
+    having = [one for one in _calls(observed, 401) if not one.origin and one.answer.challenges.bearer is not None]
     pointers = Counter(pointer for one in having for pointer in _pointers(one))
-    if not having or not pointers:
+    if not pointers:
         return NotApplicable("no challenge of this run has resource_metadata")
     usual = pointers.most_common(1)[0][0]
-    return _everywhere(
-        having,
-        lambda one: set(_pointers(one)) != {usual},
-        f"resource_metadata={usual} in every challenge",
-        "challenge-metadata-pointer-on-bad-token",
-    )
+
+    def lacks(one: Exchanged) -> bool:
+        return set(_pointers(one)) != {usual}
+
+    expected = f"resource_metadata={usual} in every challenge"
+    return _everywhere(having, lacks, expected, "challenge-metadata-pointer-on-bad-token")
 
 
 @judge
 def every_denial_explained(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """Each 403 to a caller with a good token says why: an error in its challenge, or in its body (RFC 6750 §3.1)."""
-    denied = [
-        one
-        for one in _calls(observed)
-        if one.answer.status == 403 and one.credential in (CredentialKind.GOOD, CredentialKind.WEAK) and not one.origin
-    ]
+    denied = [one for one in _calls(observed, 403) if one.credential in _HONEST and not one.origin]
 
     def lacks(one: Exchanged) -> bool:
         challenged = any(each.is_bearer and each.get("error") for each in one.answer.challenges.challenges)
@@ -305,23 +283,19 @@ def every_denial_explained(observed: ExchangesObserved, facts: Facts) -> Verdict
 @judge
 def no_session_ids_in_refusals(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """No 401 or 403 hands out a session id (MCP security best practices, session hijacking)."""
-    return _everywhere(
-        [one for one in _calls(observed) if one.answer.status in (401, 403)],
-        lambda one: one.session,
-        "refusals without a session id",
-        "challenge-no-session-id",
-    )
+    refusals, expected = _calls(observed, 401, 403), "refusals without a session id"
+    return _everywhere(refusals, lambda one: one.session, expected, "challenge-no-session-id")
 
 
 @judge
 def no_results_in_refusals(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """No 401 or 403 carries a JSON-RPC result (MCP token handling: validated before processing)."""
-    return _everywhere(
-        [one for one in _calls(observed) if one.answer.status in (401, 403) and one.rpc],
-        lambda one: any("result" in message for message in one.answer.messages),
-        "refusals without a result",
-        "challenge-no-data",
-    )
+
+    def holds(one: Exchanged) -> bool:
+        return any("result" in message for message in one.answer.messages)
+
+    refusals = [one for one in _calls(observed, 401, 403) if one.rpc]
+    return _everywhere(refusals, holds, "refusals without a result", "challenge-no-data")
 
 
 @judge

@@ -87,7 +87,3 @@ class UpstreamObserved(Observation):
 
     calls: tuple[Attempt, ...]
     passed: tuple[Passed, ...] = ()
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (attempt.answer for attempt in self.calls)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mcp_auth_contract.answers import Accepted, Attempt, JsonObject, Refusal, Refused
+from mcp_auth_contract.answers import Attempt, JsonObject, Refusal, Refused
 from mcp_auth_contract.checks.client import PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.presentation import bearer
@@ -68,7 +68,7 @@ class _Unusual:
             return await self.said(Call("resources/subscribe", {"uri": uri}))
         listen = Call("subscriptions/listen", {"notifications": {"resourceSubscriptions": [uri]}})
         attempt = await self.session.attempt(await self.session.message(listen), self.way, reply=False)
-        unheard = isinstance(attempt.reading, Accepted) and not _honoured(attempt.answer.messages, uri)
+        unheard = attempt.accepted and not _honoured(attempt.answer.messages, uri)
         return replace(attempt, reading=Refused(Refusal.OTHER)) if unheard else attempt
 
     async def method_other_case(self) -> Attempt:
@@ -235,16 +235,16 @@ async def ask_bypass(question: BypassQuestion, context: Context) -> BypassObserv
         control = await strong.call(operation, "the plain call, with the scopes")
     else:
         control = await way.send(_Unusual(strong, operation, decoy, way.words))
-    if not isinstance(control.reading, Accepted):
-        return BypassObserved(form, operation.name, control)
+    if not control.accepted:
+        return BypassObserved(operation.name, control)
     attempt = await way.send(_Unusual(weak, operation, decoy, way.words))
     permitted = plain = None
-    if isinstance(attempt.reading, Accepted):
+    if attempt.accepted:
         permitted = await _permitted(weak, operation, decoy, form) if way.decoy else None
         # Where the plain call has an effect, too, nothing was got past.
         plain = await weak.call(operation, "the plain call, without the scopes")
     named = "tools/list" if form in _LISTS_TOOLS else decoy.name if decoy else _NOBODY
-    return BypassObserved(form, operation.name, control, attempt, named if way.decoy else None, permitted, plain)
+    return BypassObserved(operation.name, control, attempt, named if way.decoy else None, permitted, plain)
 
 
 async def _permitted(

@@ -1,17 +1,17 @@
 """Scopes: does the challenge suffice and stay the same, is the surface declared, does nothing get past a check?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Attempt, Refused, describe
+from mcp_auth_contract.answers import Accepted, Ambiguous, Attempt, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import judge, judge_on, unanswered
 from mcp_auth_contract.checks.scopes.observation import (
     BypassObserved,
     RoundsObserved,
+    Surface,
     SurfaceObserved,
     challenge_scopes,
     challenges_told,
-    result_of,
 )
 from mcp_auth_contract.checks.tokens.judges import milder
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
@@ -20,38 +20,26 @@ from mcp_auth_contract.oauth.challenge import scopes_of
 _SHOWN = 5
 
 
-def _unanswered(*attempts: Attempt) -> Inconclusive | None:
-    for attempt in attempts:
-        match attempt.reading:
-            case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
-                return Inconclusive(f"{attempt.way}: {describe(attempt.answer)}")
-            case _:
-                continue
-    return None
-
-
-def _challenged(observed: RoundsObserved) -> Verdict | None:
-    """Why there is no challenge with scopes to look at, if there is none."""
+def _challenged(observed: RoundsObserved, facts: Facts) -> RoundsObserved | Verdict:
+    """The rounds, or why there is no challenge with scopes to look at."""
     if not observed.asked:
         return Inconclusive("nothing was sent")
-    if doubt := _unanswered(*observed.asked):
+    if doubt := unanswered(*observed.asked):
         return doubt
-    if any(isinstance(one.reading, Accepted) for one in observed.asked):
+    if any(one.accepted for one in observed.asked):
         return Inconclusive("the operation ran; scope-missing-denied reports it")
     if all(challenge_scopes(one.answer) is None for one in observed.asked):
         return NotApplicable("no challenge names a scope; scope-challenge-names-missing reports it")
-    return None
+    return observed
 
 
 def _words(scopes: frozenset[str] | None) -> str:
     return "no scope" if scopes is None else f'scope="{" ".join(sorted(scopes))}"'
 
 
-@judge
+@judge_on(_challenged)
 def rounds_complete(observed: RoundsObserved, facts: Facts) -> Verdict:
     """One Bearer challenge names all scopes that the operation needs and the token lacks (MCP insufficient scope)."""
-    if unseen := _challenged(observed):
-        return unseen
     lacking = [scope for scope in sorted(facts.needed) if not facts.covers(observed.held, scope)]
     if len(lacking) < 2:
         return NotApplicable("the operation needs one scope; scope-challenge-names-missing looks for it")
@@ -64,41 +52,35 @@ def rounds_complete(observed: RoundsObserved, facts: Facts) -> Verdict:
     return Pass()
 
 
-@judge
+@judge_on(_challenged)
 def rounds_consistent(observed: RoundsObserved, facts: Facts) -> Verdict:
     """The same call with the same token is challenged for the same scopes (MCP insufficient scope)."""
-    if unseen := _challenged(observed):
-        return unseen
-    told = [challenge_scopes(one.answer) for one in observed.asked]
-    other = next((one for one in told if one != told[0]), told[0])
-    if other != told[0]:
-        return Fail(f"{_words(told[0])} each time", f"{_words(other)} for the same call with the same token")
+    first, *others = (challenge_scopes(one.answer) for one in observed.asked)
+    for other in others:
+        if other != first:
+            return Fail(f"{_words(first)} each time", f"{_words(other)} for the same call with the same token")
     return Pass()
 
 
-@judge
+@judge_on(_challenged)
 def rounds_satisfiable(observed: RoundsObserved, facts: Facts) -> Verdict:
     """A token with the scopes held and those challenged gets through (MCP scope selection)."""
-    if unseen := _challenged(observed):
-        return unseen
     expected = "a result with the scopes that were asked for"
     if not observed.rounds:
         named = _words(challenge_scopes(observed.asked[-1].answer))
         return Fail(expected, f"a challenge for what the token holds: {named}")
     last = observed.rounds[-1]
-    if doubt := _unanswered(last.attempt):
+    if doubt := unanswered(last.attempt):
         return doubt
-    if isinstance(last.attempt.reading, Accepted):
+    if last.attempt.accepted:
         return Pass()
     return Fail(expected, f"{describe(last.attempt.answer)} with {_words(last.scopes)} in the token")
 
 
-@judge
+@judge_on(_challenged)
 def rounds_single(observed: RoundsObserved, facts: Facts) -> Verdict:
     """The first challenge asks for everything: no second, different one follows (MCP runtime insufficient scope)."""
-    if unseen := _challenged(observed):
-        return unseen
-    if doubt := _unanswered(*(one.attempt for one in observed.rounds)):
+    if doubt := unanswered(*(one.attempt for one in observed.rounds)):
         return doubt
     if len(observed.rounds) < 2:
         return Pass()
@@ -106,41 +88,35 @@ def rounds_single(observed: RoundsObserved, facts: Facts) -> Verdict:
     return Fail("one challenge for everything", f"another one, {_words(further)}, to a token with what the first named")
 
 
-@judge
-def surface_declared(observed: SurfaceObserved, facts: Facts) -> Verdict:
+def _listed(observed: SurfaceObserved, facts: Facts) -> Sequence[Surface] | Verdict:
+    for kind in observed.kinds:
+        if not kind.complete:
+            return Inconclusive(f"no complete list of {kind.kind}: {describe(kind.answers[-1])}")
+    return observed.kinds or Inconclusive("nothing was listed")
+
+
+@judge_on(_listed, "every listed primitive in the contract")
+def surface_declared(kinds: Sequence[Surface], facts: Facts) -> str | None:
     """Everything that the server lists is in the contract, so that everything is tested."""
-    if doubt := _unlisted(observed):
-        return doubt
-    strange = [f"{kind.kind}: {_some(kind.undeclared)}" for kind in observed.kinds if kind.undeclared]
-    if strange:
-        return Fail("every listed primitive in the contract", f"not in the contract: {'; '.join(strange)}")
-    return Pass()
+    strange = [f"{kind.kind}: {_some(kind.undeclared)}" for kind in kinds if kind.undeclared]
+    return f"not in the contract: {'; '.join(strange)}" if strange else None
 
 
-@judge
-def surface_offered(observed: SurfaceObserved, facts: Facts) -> Verdict:
+@judge_on(_listed)
+def surface_offered(kinds: Sequence[Surface], facts: Facts) -> Verdict:
     """Everything in the contract is there: the server lists it, or at least answers its call."""
-    if doubt := _unlisted(observed):
-        return doubt
     gone, quiet = [], []
-    for name, attempt in (each for kind in observed.kinds for each in kind.unlisted):
+    for name, attempt in (each for kind in kinds for each in kind.unlisted):
         match attempt.reading:
             case Accepted():
                 quiet.append(name)
             case Refused():
                 gone.append(f"{name} ({describe(attempt.answer)})")
             case Ambiguous():
-                return _unanswered(attempt) or Fail(f"{name} listed, or answered", describe(attempt.answer))
+                return unanswered(attempt) or Fail(f"{name} listed, or answered", describe(attempt.answer))
     if gone:
         return Fail("every primitive of the contract on the server", f"neither listed nor answered: {_some(gone)}")
     return Pass(f"answered, and not listed: {_some(quiet)}") if quiet else Pass()
-
-
-def _unlisted(observed: SurfaceObserved) -> Inconclusive | None:
-    for kind in observed.kinds:
-        if not kind.complete:
-            return Inconclusive(f"no complete list of {kind.kind}: {describe(kind.answers[-1])}")
-    return None if observed.kinds else Inconclusive("nothing was listed")
 
 
 def _some(names: tuple[str, ...] | list[str]) -> str:
@@ -151,30 +127,27 @@ def _some(names: tuple[str, ...] | list[str]) -> str:
 @judge
 def not_past_scopes(observed: BypassObserved, facts: Facts) -> Verdict:
     """No way of writing a message takes a weak token past the scopes of the operation (OAuth 2.1 §5.2)."""
-    if doubt := _unanswered(observed.control, *([observed.attempt] if observed.attempt else [])):
+    if doubt := unanswered(observed.control, *([observed.attempt] if observed.attempt else [])):
         return doubt
     if observed.attempt is None:
         said = describe(observed.control.answer)
         return NotApplicable(f"{observed.control.way}: not taken from a token with the scopes either ({said})")
     attempt, expected = observed.attempt, "a refusal"
-    match attempt.reading:
-        case Refused():
-            return Pass()
-        case Ambiguous():
-            return Fail(expected, f"{describe(attempt.answer)} ({attempt.way})", milder(attempt.reading))
-        case Accepted():
-            return _through(observed, attempt, expected)
+    if attempt.accepted:
+        return _through(observed, attempt, expected)
+    seen = f"{describe(attempt.answer)} ({attempt.way})"
+    return Pass() if isinstance(attempt.reading, Refused) else Fail(expected, seen, milder(attempt.reading))
 
 
 def _through(observed: BypassObserved, attempt: Attempt, expected: str) -> Verdict:
     """Tell whether the forbidden call had the effect, or the permitted one that the message names as well."""
-    if observed.plain is not None and isinstance(observed.plain.reading, Accepted):
+    if observed.plain is not None and observed.plain.accepted:
         return NotApplicable("the plain call runs without the scopes too; scope-missing-denied reports it")
     failure = Fail(expected, f"{describe(attempt.answer)} of {observed.operation} ({attempt.way})")
     permitted = observed.permitted
-    if permitted is None or not isinstance(permitted.reading, Accepted):
+    if permitted is None or not permitted.accepted:
         return failure
-    got, forbidden, allowed = (result_of(one.answer) for one in (attempt, observed.control, permitted))
+    got, forbidden, allowed = (one.answer.result for one in (attempt, observed.control, permitted))
     if got == allowed:
         return Pass()
     if got == forbidden or (_shape(got) == _shape(forbidden) != _shape(allowed)):

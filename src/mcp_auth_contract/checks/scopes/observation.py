@@ -1,12 +1,11 @@
 """What probes of scopes bring home: challenges asked for and followed, the server's surface, ways past a check."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from mcp_auth_contract.answers import Accepted, Answer, Attempt
-from mcp_auth_contract.checks.observing import Observation
+from mcp_auth_contract.answers import Answer, Attempt
+from mcp_auth_contract.checks.observing import Observation, answers_in
 from mcp_auth_contract.oauth.challenge import Challenges, parse_challenges, scopes_of
 
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,200}")
@@ -17,7 +16,7 @@ def challenges_told(answer: Answer) -> Challenges:
     """Return the challenges of a refusal, be they in the header or in a tool result's `_meta`."""
     lines = answer.header_lines("www-authenticate")
     if not lines:
-        meta = result_of(answer).get("_meta")
+        meta = answer.result.get("_meta")
         said = meta.get("mcp/www_authenticate") if isinstance(meta, dict) else None
         said = [said] if isinstance(said, str) else said
         lines = tuple(one for one in said if isinstance(one, str)) if isinstance(said, list) else ()
@@ -29,17 +28,10 @@ def challenge_scopes(answer: Answer) -> frozenset[str] | None:
 
     Only words of RFC 6749 §3.3 count, at most fifty: they go into the token of the next round.
     """
-    named = (one.get("scope") for one in challenges_told(answer).challenges if one.is_bearer)
-    told = next((value for value in named if value is not None), None)
+    told = challenges_told(answer).of_bearer("scope")
     if told is None:
         return None
     return frozenset([one for one in scopes_of(told) if _SCOPE.fullmatch(one)][:_MOST_SCOPES])
-
-
-def result_of(answer: Answer) -> Mapping[str, Any]:
-    """Return the result of an answer's reply, empty where there is none."""
-    result = (answer.reply or {}).get("result")
-    return result if isinstance(result, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +53,6 @@ class RoundsObserved(Observation):
     held: frozenset[str]
     asked: tuple[Attempt, ...]
     rounds: tuple[Round, ...] = ()
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (attempt.answer for attempt in (*self.asked, *(one.attempt for one in self.rounds)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +77,6 @@ class SurfaceObserved(Observation):
 
     kinds: tuple[Surface, ...]
 
-    @property
-    def answers(self) -> Iterator[Answer]:
-        for kind in self.kinds:
-            yield from (attempt.answer for _, attempt in kind.unlisted)
-            yield from kind.answers
-
 
 @dataclass(frozen=True, slots=True)
 class BypassObserved(Observation):
@@ -105,7 +87,6 @@ class BypassObserved(Observation):
     effect; so is `plain`, the plain call with the weak token. `attempt` is None where the control failed.
     """
 
-    way: str
     operation: str
     control: Attempt
     attempt: Attempt | None = None
@@ -114,11 +95,5 @@ class BypassObserved(Observation):
     plain: Attempt | None = None
 
     @property
-    def got_through(self) -> bool:
-        """Whether the weak token's message had an effect, whichever."""
-        return self.attempt is not None and isinstance(self.attempt.reading, Accepted)
-
-    @property
     def answers(self) -> Iterator[Answer]:
-        tried = (self.attempt, self.control, self.permitted, self.plain)
-        return (one.answer for one in tried if one is not None)
+        return answers_in((self.attempt, self.control, self.permitted, self.plain))

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from mcp_auth_contract.answers import Accepted
 from mcp_auth_contract.checks.client import LISTS, PrincipalSession
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.probing import probe
@@ -34,7 +33,7 @@ async def ask_rounds(question: ScopeQuestion, context: Context) -> RoundsObserve
     asked = [await caller.call(operation, f"asked {number} of {_ASKED}") for number in range(1, _ASKED + 1)]
     rounds: list[Round] = []
     last = asked[-1]
-    while len(rounds) < _MOST_ROUNDS and not isinstance(last.reading, Accepted):
+    while len(rounds) < _MOST_ROUNDS and not last.accepted:
         wider = scopes | (challenge_scopes(last.answer) or frozenset())
         if wider == scopes:
             break

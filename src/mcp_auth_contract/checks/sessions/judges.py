@@ -1,12 +1,10 @@
 """Does a session lend its owner's rights, and are its id and its end as they should be?"""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refusal, Refused, describe
-from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import Finding, judge, judge_each, judge_on, narrowing, proves_nothing
 from mcp_auth_contract.checks.sessions.observation import (
     SessionEndObserved,
     SessionIdsObserved,
@@ -16,8 +14,6 @@ from mcp_auth_contract.checks.sessions.observation import (
 from mcp_auth_contract.checks.tokens.judges import milder
 from mcp_auth_contract.checks.unpredictable import predictable
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
-
-_VISIBLE = re.compile(r"[\x21-\x7e]+")
 
 
 def _seen(step: SessionStep) -> str:
@@ -91,120 +87,102 @@ def _silence(observed: SessionObserved, facts: Facts) -> NotApplicable | None:
 
 
 def _advice(observed: SessionObserved) -> str | None:
-    for step in observed.named("stranger"):
-        if step.accepted:
+    for step in (one for name in ("stranger", "intruder") for one in observed.named(name) if one.accepted):
+        if step.name == "stranger":
             return f"{_seen(step)}, but the session lives on"
-    for step in observed.named("intruder"):
-        if step.accepted:
-            return f"the session is not bound to its user: {_seen(step)}"
+        return f"the session is not bound to its user: {_seen(step)}"
     for step in observed.named("intruder"):
         if step.attempt.reading == Refused(Refusal.UNAUTHORIZED):
             return f"{_seen(step)}: a client would sign in again and again; 404 makes it open a session of its own"
     return None
 
 
-@judge_on(_played)
-def session_serves_owner(observed: SessionObserved, facts: Facts) -> Verdict:
+def _steps(*names: str) -> Callable[[SessionObserved, Facts], Sequence[SessionStep] | Verdict]:
+    """The steps of these parts, where the scene proves something."""
+    return narrowing(_played)(lambda played, _: tuple(played.named(*names)))
+
+
+def _wrong(expected: str, step: SessionStep) -> Fail:
+    return Fail(expected, _seen(step), milder(step.attempt.reading))
+
+
+@judge_each(_steps("good"), "a result")
+def session_serves_owner(step: SessionStep, facts: Facts) -> str | None:
     """Any valid token of the owner works in the session, for what that token allows (MCP token handling)."""
-    for step in observed.named("good"):
-        if not step.accepted:
-            return Fail("a result", _seen(step))
-    return Pass()
+    return None if step.accepted else _seen(step)
 
 
-@judge_on(_played)
-def session_serves_owner_or_advice(observed: SessionObserved, facts: Facts) -> Verdict:
+@judge_each(_steps("good"))
+def session_serves_owner_or_advice(step: SessionStep, facts: Facts) -> Verdict | None:
     """The owner's token of another client may be served or refused; only a breakdown of the server is a failure."""
-    for step in observed.named("good"):
-        if isinstance(step.attempt.reading, Ambiguous):
-            return Fail("a result, or a refusal", _seen(step), milder(step.attempt.reading))
-        if not step.accepted:
-            return Pass(f"the session is bound to the client too: {_seen(step)}")
-    return Pass()
+    if isinstance(step.attempt.reading, Ambiguous):
+        return _wrong("a result, or a refusal", step)
+    return None if step.accepted else Pass(f"the session is bound to the client too: {_seen(step)}")
 
 
-@judge_on(_played)
-def session_ended_404(observed: SessionObserved, facts: Facts) -> Verdict:
+@judge_each(_steps("ended", "gone"), "404")
+def session_ended_404(step: SessionStep, facts: Facts) -> Finding:
     """After its end a session is answered 404, so that clients open another one (MCP session management)."""
-    for step in observed.named("ended"):
-        if not step.accepted:
-            return NotApplicable(f"the owner cannot end a session: {_seen(step)}")
-    for step in observed.named("gone"):
-        if step.accepted:
-            return Fail("404", _seen(step))
-        if step.attempt.answer.status == 401:
-            return Pass(f"{_seen(step)}: the client would sign in again instead of opening a session")
-        if step.attempt.answer.status != 404:
-            return Fail("404", _seen(step), milder(step.attempt.reading))
-    return Pass()
+    if step.name == "ended":
+        return None if step.accepted else NotApplicable(f"the owner cannot end a session: {_seen(step)}")
+    if step.accepted:
+        return _seen(step)
+    if step.attempt.answer.status == 401:
+        return Pass(f"{_seen(step)}: the client would sign in again instead of opening a session")
+    return None if step.attempt.answer.status == 404 else _wrong("404", step)
 
 
-@judge_on(_played)
-def session_unknown_id(observed: SessionObserved, facts: Facts) -> Verdict:
+@judge_each(_steps("unknown"), "404")
+def session_unknown_id(step: SessionStep, facts: Facts) -> Finding:
     """An id that was never handed out is no session: whoever could choose one could also plant it on a victim."""
-    for step in observed.named("unknown"):
-        match step.attempt.reading:
-            case Accepted():
-                return Fail("404", _seen(step))
-            case Ambiguous() as reading:
-                return Fail("404", _seen(step), milder(reading))
-            case _ if step.attempt.answer.status != 404:
-                return Pass(f"{_seen(step)}; 404 tells clients to open a session")
-            case _:
-                continue
-    return Pass()
+    if step.accepted:
+        return _seen(step)
+    if isinstance(step.attempt.reading, Ambiguous):
+        return _wrong("404", step)
+    return None if step.attempt.answer.status == 404 else Pass(f"{_seen(step)}; 404 tells clients to open a session")
 
 
-@judge_on(_played)
-def session_missing_id(observed: SessionObserved, facts: Facts) -> Verdict:
+@judge_each(_steps("missing"))
+def session_missing_id(step: SessionStep, facts: Facts) -> Fail | None:
     """A call without a session id is answered 400, or served without a session (MCP session management)."""
-    for step in observed.named("missing"):
-        if not step.accepted and step.attempt.answer.status != 400:
-            return Fail("400, or a result", _seen(step), milder(step.attempt.reading))
-    return Pass()
+    return None if step.accepted or step.attempt.answer.status == 400 else _wrong("400, or a result", step)
 
 
-@judge_on(_played)
-def session_header_ignored(observed: SessionObserved, facts: Facts) -> Verdict:
+@judge_each(_steps("good"), "a result")
+def session_header_ignored(step: SessionStep, facts: Facts) -> Finding:
     """Where there are no sessions, their header means nothing, and none is handed out (MCP 2026-07-28)."""
-    for step in observed.named("good"):
-        if not step.accepted:
-            return Fail("a result", _seen(step))
-        if step.attempt.answer.header("mcp-session-id") is not None:
-            return Fail("a result without a session id", f"{_seen(step)}, which hands out a session id")
-    return Pass()
+    if not step.accepted:
+        return _seen(step)
+    if step.attempt.answer.header("mcp-session-id") is None:
+        return None
+    return Fail("a result without a session id", f"{_seen(step)}, which hands out a session id")
 
 
 def _ids(observed: SessionIdsObserved, facts: Facts) -> Sequence[str] | Verdict:
     if observed.ids:
         return observed.ids
     for attempt in observed.handshakes:
-        if not isinstance(attempt.reading, Accepted):
+        if not attempt.accepted:
             return Inconclusive(f"no session was opened: {describe(attempt.answer)}")
     return NotApplicable("the server keeps no sessions") if observed.handshakes else Inconclusive("nothing was sent")
 
 
-@judge_on(_ids)
-def session_ids_visible_ascii(ids: Sequence[str], facts: Facts) -> Verdict:
+@judge_each(_ids, "visible ASCII characters")
+def session_ids_visible_ascii(ident: str, facts: Facts) -> str | None:
     """A session id consists of the characters 0x21 to 0x7E (MCP session management)."""
-    for ident in ids:
-        if not _VISIBLE.fullmatch(ident):
-            odd = sorted({f"U+{ord(one):04X}" for one in ident if not "\x21" <= one <= "\x7e"})
-            return Fail("visible ASCII characters", f"an id with {', '.join(odd) or 'nothing in it'}")
-    return Pass()
+    odd = sorted({f"U+{ord(one):04X}" for one in ident if not "\x21" <= one <= "\x7e"})
+    return None if ident and not odd else f"an id with {', '.join(odd) or 'nothing in it'}"
 
 
-@judge_on(_ids)
-def session_ids_unpredictable(ids: Sequence[str], facts: Facts) -> Verdict:
+@judge_on(_ids, "ids from a secure random generator")
+def session_ids_unpredictable(ids: Sequence[str], facts: Facts) -> Finding:
     """Session ids do not repeat, and do not count or tell the time (MCP session hijacking). More cannot be shown."""
-    expected = "ids from a secure random generator"
     if len(set(ids)) < len(ids):
-        return Fail(expected, f"the same id for {len(ids) - len(set(ids)) + 1} of {len(ids)} sessions")
+        return f"the same id for {len(ids) - len(set(ids)) + 1} of {len(ids)} sessions"
     if len(ids) < 3:
         return Inconclusive(f"only {len(ids)} sessions could be opened")
-    if predictable(ids):
-        return Fail(expected, f"{len(ids)} ids that differ in a number that counts up, or tells the time")
-    return Pass()
+    counting = f"{len(ids)} ids that differ in a number that counts up, or tells the time"
+    return counting if predictable(ids) else None
 
 
 @judge

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from mcp_auth_contract.answers import Accepted, Answer, Attempt
+from mcp_auth_contract.answers import Answer, Attempt
 from mcp_auth_contract.checks.observing import Observation
 
 
@@ -13,11 +13,6 @@ class SessionEndObserved(Observation):
 
     ended: Answer | None = None
     after: Attempt | None = None
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        seen = (self.ended, self.after.answer if self.after else None)
-        return (answer for answer in seen if answer is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +32,19 @@ class SessionStep:
     @property
     def accepted(self) -> bool:
         """Whether the request had an effect."""
-        return isinstance(self.attempt.reading, Accepted)
+        return self.attempt.accepted
 
 
 @dataclass(frozen=True, slots=True)
 class SessionObserved(Observation):
     """A scene around one session, in the order of its steps. `absent` is why there was nothing to see."""
 
-    scene: str
     steps: tuple[SessionStep, ...] = ()
     absent: str | None = None
 
     def named(self, *names: str) -> Iterator[SessionStep]:
         """Yield the steps of these parts, in order."""
         return (step for step in self.steps if step.name in names)
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (step.attempt.answer for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +56,3 @@ class SessionIdsObserved(Observation):
 
     handshakes: tuple[Attempt, ...]
     ids: tuple[str, ...] = field(repr=False)
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (attempt.answer for attempt in self.handshakes)

@@ -19,23 +19,17 @@ from mcp_auth_contract.wire.session import handshake_of
 _IDS = 10
 
 
-async def _bad_token_stream(s: Scene) -> None:
+async def _bad_token(s: Scene, verb: str) -> None:
     async with s.kept() as live:
         for words, minted in s.bad():
-            await s.get("stranger", f"GET with {words}", live, minted)
-
-
-async def _bad_token_delete(s: Scene) -> None:
-    async with s.kept() as live:
-        for words, minted in s.bad():
-            await s.delete("stranger", f"DELETE with {words}", live, minted)
+            await s.bodiless(verb, "stranger", f"{verb} with {words}", live, minted)
 
 
 async def _bad_token_resume(s: Scene) -> None:
     live = await s.open()
     last = await s.event_id(live)
     for words, minted in (("no token", None), *s.bad()):
-        await s.get("stranger", f"GET with Last-Event-ID and {words}", live, minted, last or "1")
+        await s.bodiless("GET", "stranger", f"GET with Last-Event-ID and {words}", live, minted, last or "1")
     await s.owner(live, "after")
 
 
@@ -58,34 +52,36 @@ async def _intrusion(s: Scene, other: str) -> None:
 async def _other_user_delete(s: Scene) -> None:
     other = s.another()
     async with s.kept() as live:
-        await s.delete("intruder", f"DELETE with the token of {other}", live, s.good(other))
+        await s.bodiless("DELETE", "intruder", f"DELETE with the token of {other}", live, s.good(other))
 
 
 async def _other_user_stream(s: Scene) -> None:
     other = s.another()
     live = await s.open()
     last = await s.event_id(live)
-    await s.heard(live, s.get("intruder", f"GET in the session with the token of {other}", live, s.good(other)))
+    await s.heard(
+        live, s.bodiless("GET", "intruder", f"GET in the session with the token of {other}", live, s.good(other))
+    )
     if last is not None:
         words = f"GET with Last-Event-ID in the session with the token of {other}"
-        await s.get("intruder", words, live, s.good(other), last)
+        await s.bodiless("GET", "intruder", words, live, s.good(other), last)
 
 
 async def _streams_apart(s: Scene) -> None:
     other = s.another()
     theirs = await s.open_other(other)
     if theirs is None:
-        s.cut(f"{other} opens no session")
+        raise Cut(f"{other} opens no session")
     live = await s.open()
     await s.heard(
         live,
-        s.get("witness", "the owner's own event stream", live),
-        s.get("own", f"the stream of {other} in a session of their own", theirs),
+        s.bodiless("GET", "witness", "the owner's own event stream", live),
+        s.bodiless("GET", "own", f"the stream of {other} in a session of their own", theirs),
     )
     last = s.first_event()
     if last is not None:
         words = f"GET by {other} in a session of their own, with an event id of the first session"
-        await s.get("own", words, theirs, last=last)
+        await s.bodiless("GET", "own", words, theirs, last=last)
 
 
 async def _weaker_resume(s: Scene) -> None:
@@ -93,8 +89,10 @@ async def _weaker_resume(s: Scene) -> None:
     live = await s.open()
     last = await s.event_id(live)
     if last is None:
-        s.cut("the server numbers no events, so no stream can be resumed")
-    await s.get("own", "GET with Last-Event-ID and a token of the owner without the scope", live, weak, last)
+        raise Cut("the server numbers no events, so no stream can be resumed")
+    await s.bodiless(
+        "GET", "own", "GET with Last-Event-ID and a token of the owner without the scope", live, weak, last
+    )
     await s.post("allowed", "the call itself with a token of the owner without the scope", live, weak)
 
 
@@ -112,7 +110,7 @@ async def _stronger_token(s: Scene) -> None:
         live = await s.open(token=opener)
     except Cut:
         s.steps.clear()
-        s.cut("a token without the scope opens no session")
+        raise Cut("a token without the scope opens no session") from None
     words = "the call with a token that has the scope, in the session that was opened with one that lacks it"
     await s.post("good", words, live, stronger, operation=beyond)
 
@@ -127,7 +125,7 @@ async def _other_client(s: Scene) -> None:
 
 async def _ended(s: Scene) -> None:
     live = await s.used()
-    await s.delete("ended", "DELETE by the owner", live)
+    await s.bodiless("DELETE", "ended", "DELETE by the owner", live)
     await s.post("gone", "the owner's call in the session that has ended", live)
 
 
@@ -147,7 +145,7 @@ def _with_id(live: PrincipalSession, ident: str | None) -> PrincipalSession:
 async def _header_lends_nothing(s: Scene) -> None:
     stateful = next((one for one in s.context.revisions if not one.stateless), None)
     if stateful is None:
-        s.cut("the server speaks no revision with sessions")
+        raise Cut("the server speaks no revision with sessions")
     live = await s.open(revision=stateful)
     ident = (live.opened and live.opened.session) or ""
     await s.stateless("stranger", "the call with the id of a live session and no token", ident, None)
@@ -166,8 +164,8 @@ async def _header_lends_nothing(s: Scene) -> None:
 _Script: TypeAlias = Callable[[Scene], Awaitable[None]]
 
 _SCENES: Mapping[str, tuple[str, _Script]] = {
-    "bad_token_stream": ("GET for the stream with bad tokens", _bad_token_stream),
-    "bad_token_delete": ("DELETE with bad tokens", _bad_token_delete),
+    "bad_token_stream": ("GET for the stream with bad tokens", partial(_bad_token, verb="GET")),
+    "bad_token_delete": ("DELETE with bad tokens", partial(_bad_token, verb="DELETE")),
     "bad_token_resume": ("resuming the stream without a good token", _bad_token_resume),
     "namesake": ("a call with the token of a user of the same name in another tenant", _namesake),
     "other_user": ("a call with the token of another user of the same tenant", _other_user),
@@ -190,7 +188,7 @@ _SCENES: Mapping[str, tuple[str, _Script]] = {
 }
 
 
-@probe("Whom does a session serve, and when does it end?", forms={form: words for form, (words, _) in _SCENES.items()})
+@probe("Whom does a session serve, and when does it end?", forms=_SCENES)
 async def ask_session(question: FormQuestion, context: Context) -> SessionObserved:
     """Play a scene, in sessions of its own."""
     _, play = _SCENES[question.form]
@@ -202,7 +200,7 @@ async def ask_session(question: FormQuestion, context: Context) -> SessionObserv
         absent = str(reason) or None
     finally:
         await scene.close()
-    return SessionObserved(question.form, tuple(scene.steps), absent)
+    return SessionObserved(tuple(scene.steps), absent)
 
 
 @probe("What do the ids of several sessions look like?")
@@ -238,6 +236,6 @@ async def ask_session_end(question: OperationQuestion, context: Context) -> Sess
         return SessionEndObserved()
     ended = (await live.bodiless("DELETE", accept="*/*", token=None)).answer
     after = await live.call(question.operation, "in the session after DELETE", note="")
-    if isinstance(after.reading, Accepted):
+    if after.accepted:
         await live.end()
     return SessionEndObserved(ended, after)

@@ -2,18 +2,18 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
 
 from mcp_auth_contract.answers import Attempt, read
 from mcp_auth_contract.checks.client import OWN, Credential, PrincipalSession, read_bodiless
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.minting import Minter
+from mcp_auth_contract.checks.principals import other_users
 from mcp_auth_contract.checks.questions import FormQuestion
 from mcp_auth_contract.checks.sessions.observation import SessionStep
-from mcp_auth_contract.contract import Contract, Operation, namesake_of, operations, satisfies
+from mcp_auth_contract.contract import Operation, namesake_of, operations, satisfies
 from mcp_auth_contract.model import Effect, Revision
 from mcp_auth_contract.tokens import Minted, Role
 
@@ -26,14 +26,6 @@ _EVENT_ID = re.compile(r"^id:[ ]?(\S.*?)\r?$", re.MULTILINE)
 
 class Cut(Exception):
     """There is nothing to see; the message says why."""
-
-
-def other_users(contract: Contract, principal: str, *, same_tenant: bool) -> Iterator[str]:
-    """Yield the principals who are other users than this one: those of the same tenant, or those of other tenants."""
-    here = contract.principals[principal]
-    for name, one in contract.principals.items():
-        if one.subject != here.subject and (one.tenant == here.tenant) is same_tenant:
-            yield name
 
 
 @dataclass(slots=True)
@@ -54,14 +46,10 @@ class Scene:
     def minter(self) -> Minter:
         return self.context.minter
 
-    def cut(self, why: str) -> NoReturn:
-        """End the scene: there is nothing to see."""
-        raise Cut(why)
-
     def need_issuer(self) -> None:
         """End the scene where only one token is at hand."""
         if self.context.issuer is None:
-            self.cut("needs the kit's own issuer")
+            raise Cut("needs the kit's own issuer")
 
     def later(self) -> Minted:
         """Return another token of the owner, which lives a little longer."""
@@ -73,7 +61,7 @@ class Scene:
         """Return a token of the owner with no more than these scopes."""
         self.need_issuer()
         if not self.question.operation.scopes:
-            self.cut("the control operation needs no scope")
+            raise Cut("the control operation needs no scope")
         return self.minter.mint(self.principal, "good", scopes=scopes)
 
     def beyond(self) -> Operation | None:
@@ -101,14 +89,17 @@ class Scene:
         contract, needed = self.context.contract, self.question.operation.scopes
         others = list(other_users(contract, self.principal, same_tenant=same_tenant))
         if not others:
-            self.cut(f"the contract has no other user of {'the same' if same_tenant else 'another'} tenant")
+            raise Cut(f"the contract has no other user of {'the same' if same_tenant else 'another'} tenant")
         able = (one for one in others if satisfies(contract, frozenset(contract.principals[one].scopes), needed))
         return next(able, others[0])
 
     def namesake(self) -> str:
         """Return the name of a user who has the owner's name, and another tenant."""
         self.need_issuer()
-        return namesake_of(self.context.contract, self.principal) or self.cut("the contract has no tenants")
+        name = namesake_of(self.context.contract, self.principal)
+        if name is None:
+            raise Cut("the contract has no tenants")
+        return name
 
     def good(self, principal: str) -> Minted:
         """Return the unbroken token of a principal."""
@@ -119,7 +110,7 @@ class Scene:
         live = await self._open(self.principal, revision or self.question.revision, token)
         if (refused := live.opened) is not None and not refused.open:
             self._add("owner", Attempt("a handshake", "call", refused.answer, refused.reading))
-            self.cut("")
+            raise Cut("")
         return live
 
     async def open_other(self, other: str) -> PrincipalSession | None:
@@ -132,7 +123,7 @@ class Scene:
         live = await own.open(token=token, note=self._note("open"))
         if live.opened is not None and live.opened.open:
             if live.opened.session is None:
-                self.cut("the server keeps no sessions")
+                raise Cut("the server keeps no sessions")
             self._opened.append((live, token))
         return live
 
@@ -152,26 +143,14 @@ class Scene:
         answer = (await own.send(message, token=token, note=self._note(f"{name}: {way}"))).answer
         self._add(name, Attempt(way, "call", answer, read(answer)))
 
-    async def get(
-        self, name: str, way: str, live: PrincipalSession, token: Credential = OWN, last: str | None = None
+    async def bodiless(
+        self, verb: str, name: str, way: str, live: PrincipalSession, token: Credential = OWN, last: str | None = None
     ) -> None:
-        """Open the session's event stream, or resume it after an event; listen for a second or until something came."""
-        await self._bodiless("GET", "text/event-stream", name, way, live, token, last)
+        """Send a request without a body: GET for the event stream, after its event `last`, or DELETE.
 
-    async def delete(self, name: str, way: str, live: PrincipalSession, token: Credential = OWN) -> None:
-        """Ask for the end of the session."""
-        await self._bodiless("DELETE", "*/*", name, way, live, token)
-
-    async def _bodiless(
-        self,
-        verb: str,
-        accept: str,
-        name: str,
-        way: str,
-        live: PrincipalSession,
-        token: Credential,
-        last: str | None = None,
-    ) -> None:
+        A stream is listened to for a second, or until something came.
+        """
+        accept = "text/event-stream" if verb == "GET" else "*/*"
         headers, note = (() if last is None else (("Last-Event-ID", last),)), self._note(f"{name}: {way}")
         answer = (await live.bodiless(verb, accept=accept, token=token, headers=headers, note=note)).answer
         self._add(name, Attempt(way, "call", answer, read_bodiless(answer)))
@@ -202,7 +181,7 @@ class Scene:
 
     async def event_id(self, live: PrincipalSession) -> str | None:
         """Listen to the owner's stream during a call, and return the id of the first event there was, if any."""
-        await self.heard(live, self.get("witness", "the owner's own event stream", live))
+        await self.heard(live, self.bodiless("GET", "witness", "the owner's own event stream", live))
         return self.first_event()
 
     def first_event(self) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mcp_auth_contract.answers import Accepted, Answer, Attempt
+from mcp_auth_contract.answers import Attempt
 from mcp_auth_contract.checks.observing import Observation
 
 
@@ -23,22 +23,20 @@ class Step:
     @property
     def accepted(self) -> bool:
         """Whether the call had an effect."""
-        return isinstance(self.attempt.reading, Accepted)
+        return self.attempt.accepted
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineObserved(Observation):
-    """The steps of one timeline. `cut` says why it ended before its last step, `waited` is in seconds.
+    """The steps of one timeline. `cut` says why it ended before its last step.
 
     `failing` says that the issuer was made to fail, `asked_while_failing` how often it was then asked for its keys.
     `cold` says that the server's caches had expired before that. `introspections` is how often the issuer was asked
     about tokens, `anonymous` how often without a client's credentials.
     """
 
-    timeline: str
     steps: tuple[Step, ...]
     cut: str | None = None
-    waited: float = 0.0
     cold: bool = False
     failing: bool = False
     asked_while_failing: int = 0
@@ -53,10 +51,6 @@ class TimelineObserved(Observation):
     def fetches(self) -> int:
         """How often the issuer's keys were fetched up to the last step."""
         return self.steps[-1].fetches if self.steps else 0
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (step.attempt.answer for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +76,5 @@ class LeewayObserved(Observation):
     @property
     def granted(self) -> int | None:
         """The greatest offset that was accepted; None where not even a token in time was."""
-        taken = [probe.beyond for probe in self.probes if isinstance(probe.attempt.reading, Accepted)]
+        taken = [probe.beyond for probe in self.probes if probe.attempt.accepted]
         return max(taken) if taken else None
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (probe.attempt.answer for probe in self.probes)

@@ -6,12 +6,11 @@ from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.introspection.timelines import INTROSPECTION_TIMELINES
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import FormQuestion
-from mcp_auth_contract.checks.time_and_keys.key_timelines import KEY_TIMELINES
 from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, LeewayProbe, TimelineObserved
-from mcp_auth_contract.checks.time_and_keys.time_timelines import TIME_TIMELINES
 from mcp_auth_contract.checks.time_and_keys.timeline import Timeline, play
+from mcp_auth_contract.checks.time_and_keys.timelines import TIMELINES
 
-_TIMELINES = {**KEY_TIMELINES, **TIME_TIMELINES, **INTROSPECTION_TIMELINES}
+_TIMELINES = {**TIMELINES, **INTROSPECTION_TIMELINES}
 
 _FURTHEST_S = 3600
 _EXACT_S = 1.0
@@ -19,11 +18,7 @@ _BY_DATE_S = 2.0
 _IN_TIME_S = 3
 
 
-@probe(
-    "What happens while keys, clocks or the issuer change?",
-    forms={form: words for form, (words, _) in _TIMELINES.items()},
-    alone=True,
-)
+@probe("What happens while keys, clocks or the issuer change?", forms=_TIMELINES, alone=True)
 async def ask_timeline(question: FormQuestion, context: Context) -> TimelineObserved:
     """Play the timeline of the question's form."""
     _, script = _TIMELINES[question.form]
@@ -32,10 +27,7 @@ async def ask_timeline(question: FormQuestion, context: Context) -> TimelineObse
 
 @probe(
     "How many seconds beyond exp or nbf does the server really grant?",
-    forms={
-        "exp": "how long after its exp a token still works",
-        "nbf": "how long before its nbf a token works already",
-    },
+    forms={"exp": "how long after its exp a token still works", "nbf": "how long before its nbf a token works already"},
 )
 async def ask_leeway(question: FormQuestion, context: Context) -> LeewayObserved:
     """Search for the leeway at one claim by halving the interval between what is accepted and what is refused."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 from mcp_auth_contract.checks.client import PrincipalSession
 from mcp_auth_contract.checks.context import Context
@@ -17,7 +17,7 @@ from mcp_auth_contract.tokens import Minted, Role, SigningKey, TokenSpec
 from mcp_auth_contract.tokens.spec import fresh_id
 
 
-class _Cut(Exception):
+class Cut(Exception):
     """The timeline cannot go on; the message says why."""
 
 
@@ -35,16 +35,11 @@ class Timeline:
     touched: bool = False
     asked: int = 0
     """How often the issuer was asked for its keys since it was made to fail."""
-    _failed_at: int | None = None
+    failed_at: int | None = None
     _begun: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._begun = self.issuer.fetches()
-
-    @property
-    def failing(self) -> bool:
-        """Whether the issuer was made to fail."""
-        return self._failed_at is not None
 
     @property
     def minter(self) -> Minter:
@@ -77,19 +72,15 @@ class Timeline:
         """The key that signs the good tokens."""
         return self.minter.key
 
-    def cut(self, why: str) -> NoReturn:
-        """End the timeline before it has changed anything."""
-        raise _Cut(why)
-
     def need(self, seconds: float) -> None:
         """End the timeline before it has changed anything, unless that much time may pass."""
         if not self.context.time.affords(seconds):
-            self.cut("time has to pass for it: run with --wait SECONDS, or in process with target.app")
+            raise Cut("time has to pass for it: run with --wait SECONDS, or in process with target.app")
 
     async def passes(self, seconds: float) -> None:
         """Let time pass."""
         if not await self.context.time.pass_time(seconds):
-            self.cut(f"the time that --wait allows was used up; another {seconds:.0f} s were needed")
+            raise Cut(f"the time that --wait allows was used up; another {seconds:.0f} s were needed")
         self.waited += seconds
 
     async def refreshed(self) -> None:
@@ -105,7 +96,7 @@ class Timeline:
 
     def fail(self, how: str) -> None:
         """Make the issuer answer for its keys as the named failure does."""
-        self._failed_at = self.issuer.fetches()
+        self.failed_at = self.issuer.fetches()
         self.change.behave(how)
 
     def new_key(self, kid: str | None = None) -> SigningKey:
@@ -150,8 +141,8 @@ class Timeline:
         )
         step = Step(name, words, attempt, self.issuer.fetches() - self._begun, stopwatch() - begun)
         self.steps.append(step)
-        if self._failed_at is not None:
-            self.asked = self.issuer.fetches() - self._failed_at
+        if self.failed_at is not None:
+            self.asked = self.issuer.fetches() - self.failed_at
         return step
 
 
@@ -162,13 +153,13 @@ async def play(question: FormQuestion, context: Context, script: Script) -> Time
     """Play one timeline. The issuer is put back in any case, and the server gets time to notice where there is any."""
     issuer = context.issuer
     if context.issued is None or issuer is None or question.principal is None:
-        return TimelineObserved(question.form, (), "the kit does not serve the issuer")
+        return TimelineObserved((), "the kit does not serve the issuer")
     timeline = Timeline(question, context, issuer, question.principal)
     anonymous, introspections = issuer.anonymous(), issuer.introspections()
     cut: str | None = None
     try:
         await script(timeline)
-    except _Cut as reason:
+    except Cut as reason:
         cut = str(reason)
     finally:
         if timeline.touched:
@@ -179,12 +170,10 @@ async def play(question: FormQuestion, context: Context, script: Script) -> Time
         if context.time.affords(recovery):
             await context.time.pass_time(recovery)
     return TimelineObserved(
-        question.form,
         tuple(timeline.steps),
         cut,
-        timeline.waited,
         cold=timeline.cold,
-        failing=timeline.failing,
+        failing=timeline.failed_at is not None,
         asked_while_failing=timeline.asked,
         anonymous=issuer.anonymous() - anonymous,
         introspections=issuer.introspections() - introspections,

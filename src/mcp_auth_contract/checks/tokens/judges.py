@@ -1,8 +1,10 @@
 """Was a bad credential refused, and in the right way? 401 for a bad token, 403 for a weak one; the rest is neither."""
 
+from dataclasses import replace
+
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Attempt, Reading, Refusal, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import judge, judge_on, unanswered
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Revision, Verdict
 
@@ -25,14 +27,12 @@ def seen(observed: CallObserved, attempt: Attempt) -> str:
 
 def unsettled(observed: CallObserved) -> Inconclusive | None:
     """Answers that prove nothing about the server: no answer at all, or a rate limit (design: no observation)."""
-    for attempt in observed.attempts:
-        match attempt.reading:
-            case Ambiguous(why=AmbiguityReason.NO_ANSWER | AmbiguityReason.RATE_LIMITED):
-                said = describe(attempt.answer)
-                return Inconclusive(f"{attempt.way}: {said}" if attempt.way else said)
-            case _:
-                continue
-    return None if observed.attempts else Inconclusive("nothing was sent")
+    return unanswered(*observed.attempts) if observed.attempts else Inconclusive("nothing was sent")
+
+
+def answered(observed: CallObserved, facts: Facts) -> CallObserved | Verdict:
+    """What was observed, where every attempt was answered."""
+    return unsettled(observed) or observed
 
 
 def milder(reading: Reading) -> Impact:
@@ -44,9 +44,23 @@ def _wrong(observed: CallObserved, attempt: Attempt, expected: str) -> Fail:
     return Fail(expected, seen(observed, attempt), milder(attempt.reading))
 
 
-def _bypass(observed: CallObserved, expected: str) -> Fail | None:
+def _effect_or_silence(observed: CallObserved, expected: str) -> Verdict | None:
+    """Why a refusal is out of the question: the operation ran, or an attempt was not answered."""
     attempt = observed.accepted
-    return Fail(expected, seen(observed, attempt)) if attempt else None
+    return Fail(expected, seen(observed, attempt)) if attempt else unsettled(observed)
+
+
+def _while_the_issuer_fails(observed: CallObserved) -> CallObserved:
+    """Leave out what is answered 502 to 504: while the issuer fails that is an answer, with Retry-After too."""
+    others = tuple(one for one in observed.attempts if one.answer.status not in UNAVAILABLE)
+    return replace(observed, attempts=others)
+
+
+def _unclear(observed: CallObserved, expected: str) -> Verdict | None:
+    """The first answer that says neither yes nor no, if there is one."""
+    doubtful = (attempt for attempt in observed.attempts if isinstance(attempt.reading, Ambiguous))
+    wrong = (_wrong(observed, one, expected) for one in doubtful)
+    return unsettled(observed) or next(wrong, None)
 
 
 def _refused(observed: CallObserved, expected: str, *allowed: Refusal) -> Verdict:
@@ -55,10 +69,8 @@ def _refused(observed: CallObserved, expected: str, *allowed: Refusal) -> Verdic
     A live session answered with 404 to a request whose credential is refused elsewhere with a challenge is legal:
     servers may hide foreign sessions (MCP 2025-11-25 transports, session management).
     """
-    if broken := _bypass(observed, expected):
-        return broken
-    if doubt := unsettled(observed):
-        return doubt
+    if why := _effect_or_silence(observed, expected):
+        return why
     ways = {attempt.reading.how for attempt in observed.attempts if isinstance(attempt.reading, Refused)}
     settled = bool(ways & set(allowed))
     for attempt in observed.attempts:
@@ -105,35 +117,20 @@ def refused_as_malformed(observed: CallObserved, facts: Facts) -> Verdict:
 @judge
 def refused_without_fault(observed: CallObserved, facts: Facts) -> Verdict:
     """An unreasonable request is refused by any 4xx status, and never by a fault of the server."""
-    expected = "a 4xx status"
-    if broken := _bypass(observed, expected):
-        return broken
-    if doubt := unsettled(observed):
-        return doubt
-    for attempt in observed.attempts:
-        if not isinstance(attempt.reading, Refused):
-            return _wrong(observed, attempt, expected)
-    return Pass()
+    return _effect_or_silence(observed, "a 4xx status") or _unclear(observed, "a 4xx status") or Pass()
 
 
 @judge
 def denied(observed: CallObserved, facts: Facts) -> Verdict:
     """The operation had no effect, whatever the form of the refusal; the form is another check's question."""
     expected = "a refusal"
-    if broken := _bypass(observed, expected):
-        return broken
-    if doubt := unsettled(observed):
-        return doubt
-    advice: str | None = None
-    for attempt in observed.attempts:
-        match attempt.reading:
-            case Ambiguous():
-                return _wrong(observed, attempt, expected)
-            case Refused(how=Refusal.TOOL_ERROR | Refusal.RPC_ERROR as how) if not facts.in_band:
-                advice = f"refused inside a 200 ({how.value}): a host cannot tell it from a failed tool"
-            case _:
-                continue
-    return Pass(advice)
+    if why := _effect_or_silence(observed, expected) or _unclear(observed, expected):
+        return why
+    ways = [attempt.reading.how for attempt in observed.attempts if isinstance(attempt.reading, Refused)]
+    inside = [how for how in ways if how in (Refusal.TOOL_ERROR, Refusal.RPC_ERROR)]
+    if inside and not facts.in_band:
+        return Pass(f"refused inside a 200 ({inside[-1].value}): a host cannot tell it from a failed tool")
+    return Pass()
 
 
 @judge
@@ -160,8 +157,7 @@ def refused_without_fetching(observed: CallObserved, facts: Facts) -> Verdict:
 @judge
 def not_fetched(observed: CallObserved, facts: Facts) -> Verdict:
     """An honest token that also names a URL for its key works or is refused, and nobody goes there (RFC 8725 §3.10)."""
-    fetched = _fetched(observed)
-    return fetched or accepted_or_advice(observed, facts)
+    return _fetched(observed) or accepted_or_advice(observed, facts)
 
 
 def _fetched(observed: CallObserved) -> Fail | None:
@@ -184,14 +180,12 @@ def accepted_or_advice(observed: CallObserved, facts: Facts) -> Verdict:
     return _disputed(observed, "refused, though the specifications allow it", advise_if_accepted=False)
 
 
-@judge
+@judge_on(answered)
 def not_mistaken(observed: CallObserved, facts: Facts) -> Verdict:
     """A token that names somebody else, or nobody, never brings the records of the principal it resembles.
 
     Whether the server knows somebody of that name is its own affair, so an answer without those records passes.
     """
-    if doubt := unsettled(observed):
-        return doubt
     expected = "a refusal, or an answer without the principal's records"
     advice: str | None = None
     for attempt in observed.attempts:
@@ -212,26 +206,21 @@ def not_mistaken(observed: CallObserved, facts: Facts) -> Verdict:
 @judge
 def not_served(observed: CallObserved, facts: Facts) -> Verdict:
     """The operation does not run; whether the server says 401, 503 or breaks down is another check's question."""
-    expected = "401, or 503"
-    if broken := _bypass(observed, expected):
-        return broken
-    return unsettled(observed) or Pass()
+    if observed.accepted is None and observed.attempts:
+        observed = _while_the_issuer_fails(observed)
+        return unanswered(*observed.attempts) or Pass()
+    return _effect_or_silence(observed, "401, or 503") or Pass()
 
 
 @judge
 def trouble_told(observed: CallObserved, facts: Facts) -> Verdict:
-    """TransportFailure with the issuer is answered 401 or 503, and is no fault of the server (RFC 9110 §15.6.4)."""
-    if doubt := unsettled(observed):
-        return doubt
-    for attempt in observed.attempts:
-        match attempt.reading:
-            case Ambiguous(why=AmbiguityReason.SERVER_ERROR) if attempt.answer.status in UNAVAILABLE:
-                continue
-            case Ambiguous():
-                return _wrong(observed, attempt, "a result, a 4xx status or 503")
-            case _:
-                continue
-    return Pass()
+    """Failure to reach the issuer is answered 401 or 503, and is no fault of the server (RFC 9110 §15.6.4)."""
+    expected = "a result, a 4xx status or 503"
+    if not observed.attempts:
+        return Inconclusive("nothing was sent")
+    others = _while_the_issuer_fails(observed).attempts
+    doubtful = (_wrong(observed, one, expected) for one in others if isinstance(one.reading, Ambiguous))
+    return unanswered(*others) or next(doubtful, None) or Pass()
 
 
 @judge
@@ -244,26 +233,19 @@ def redirect_preferably_refused(observed: CallObserved, facts: Facts) -> Verdict
 
 
 def _disputed(observed: CallObserved, advice: str, *, advise_if_accepted: bool) -> Verdict:
-    if doubt := unsettled(observed):
-        return doubt
-    for attempt in observed.attempts:
-        if isinstance(attempt.reading, Ambiguous):
-            return _wrong(observed, attempt, "a result, or a refusal")
+    if why := _unclear(observed, "a result, or a refusal"):
+        return why
     if (observed.accepted is not None) is not advise_if_accepted:
         return Pass()
     change = f" ({observed.token.change})" if observed.token and observed.token.change else ""
     return Pass(f"{advice}{change}")
 
 
-@judge
-def accepted(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(answered, "a result")
+def accepted(observed: CallObserved, facts: Facts) -> str | None:
     """The operation runs: a legal variation must not be refused."""
-    if doubt := unsettled(observed):
-        return doubt
-    for attempt in observed.attempts:
-        if not isinstance(attempt.reading, Accepted):
-            return Fail("a result", seen(observed, attempt))
-    return Pass()
+    others = (attempt for attempt in observed.attempts if not attempt.accepted)
+    return next((seen(observed, attempt) for attempt in others), None)
 
 
 @judge
@@ -280,28 +262,22 @@ def refused_for_scope(observed: CallObserved, facts: Facts) -> Verdict:
 @judge
 def invalid_before_insufficient(observed: CallObserved, facts: Facts) -> Verdict:
     """A token that is invalid and also too weak is invalid first: 401 (MCP token handling)."""
-    expected = "401, for the token is no longer valid"
-    return _refused_or_in_band(observed, facts, expected, Refusal.UNAUTHORIZED)
+    return _refused_or_in_band(observed, facts, "401, for the token is no longer valid", Refusal.UNAUTHORIZED)
 
 
 @judge
 def one_order_only(observed: CallObserved, facts: Facts) -> Verdict:
     """Of two Authorization lines at most one order is accepted (RFC 9110 §5.3; OAuth 2.1 §5.1)."""
-    if doubt := unsettled(observed):
-        return doubt
-    for attempt in observed.attempts:
-        if isinstance(attempt.reading, Ambiguous):
-            return _wrong(observed, attempt, "400, 401, or the first line alone read")
-    if len(observed.attempts) > 1 and all(isinstance(attempt.reading, Accepted) for attempt in observed.attempts):
+    if why := _unclear(observed, "400, 401, or the first line alone read"):
+        return why
+    if len(observed.attempts) > 1 and all(attempt.accepted for attempt in observed.attempts):
         return Fail("at most one order accepted", "the good token accepted behind a forged one, and before it")
     return Pass()
 
 
-@judge
+@judge_on(answered)
 def foreign_origin_refused(observed: CallObserved, facts: Facts) -> Verdict:
     """A foreign Origin is refused (MCP transports, security warning): browsers reach loopback by DNS rebinding."""
-    if doubt := unsettled(observed):
-        return doubt
     advice: str | None = None
     demands_403 = facts.revision is not None and facts.revision >= Revision.R2025_11_25
     for attempt in observed.attempts:

@@ -1,9 +1,8 @@
 """What came of calls of one operation with one token."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mcp_auth_contract.answers import Accepted, Answer, Attempt, JsonObject
+from mcp_auth_contract.answers import Attempt, JsonObject
 from mcp_auth_contract.checks.observing import Observation
 
 
@@ -30,7 +29,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class CallObserved(Observation):
-    """An operation tried with one credential. A stateful revision is tried in several ways; none is a side door.
+    """An operation tried with one credential. A stateful revision is tried in several ways, so that none is left open.
 
     `heard` is None for a token that names no URL. `hidden` says that the server lists the operation to a token with its
     scopes, and not to this one.
@@ -46,8 +45,4 @@ class CallObserved(Observation):
     @property
     def accepted(self) -> Attempt | None:
         """The first attempt that had an effect, or None."""
-        return next((one for one in self.attempts if isinstance(one.reading, Accepted)), None)
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (attempt.answer for attempt in self.attempts)
+        return next((one for one in self.attempts if one.accepted), None)

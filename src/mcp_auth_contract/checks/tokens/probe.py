@@ -14,10 +14,10 @@ from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import GOOD, NO_TOKEN, CallQuestion, MethodQuestion
 from mcp_auth_contract.checks.scopes.probe import is_hidden
 from mcp_auth_contract.checks.tokens.observation import CallObserved, Heard
+from mcp_auth_contract.contract import Operation
+from mcp_auth_contract.model import Revision
 from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.wire import Call
-
-__all__ = ["ask_call", "effective", "forms_of", "minted_for"]
 
 _LISTENING_S = 0.3
 
@@ -141,6 +141,9 @@ class _Sender:
         return attempt
 
 
-def effective(observed: CallObserved) -> Attempt | None:
-    """Return the attempt that had an effect, else the last one."""
-    return observed.accepted or (observed.attempts[-1] if observed.attempts else None)
+async def ask_without_token(
+    context: Context, revision: Revision, operation: Operation, principal: str | None
+) -> CallObserved:
+    """Call an operation without a token, in each way that the revision has for this principal."""
+    asked = CallQuestion(probe="call", revision=revision, operation=operation, principal=principal)
+    return await ask_call(asked, context)

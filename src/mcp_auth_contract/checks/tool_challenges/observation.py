@@ -1,13 +1,11 @@
 """What hosts that sign users in for single tools go by: challenges in results, and `securitySchemes` of tools."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_auth_contract.answers import Accepted, Answer, Attempt, JsonObject
+from mcp_auth_contract.answers import Answer, Attempt, JsonObject
 from mcp_auth_contract.checks.discovery.observation import Document
 from mcp_auth_contract.checks.observing import Observation
-from mcp_auth_contract.checks.scopes.observation import result_of
 from mcp_auth_contract.oauth.challenge import Challenges, parse_challenges
 
 _MEMBER = "mcp/www_authenticate"
@@ -15,7 +13,7 @@ _MEMBER = "mcp/www_authenticate"
 
 def challenged_in_result(answer: Answer) -> bool:
     """Whether the result has `_meta["mcp/www_authenticate"]`, whatever is in it."""
-    meta = result_of(answer).get("_meta")
+    meta = answer.result.get("_meta")
     return isinstance(meta, dict) and meta.get(_MEMBER) is not None
 
 
@@ -25,7 +23,7 @@ def result_texts(answer: Answer) -> tuple[str, ...] | None:
     None for a value of another kind, and where there is none. A pair of single quotes around a text, as the Apps SDK's
     own example has it, is kept.
     """
-    meta = result_of(answer).get("_meta")
+    meta = answer.result.get("_meta")
     value = meta.get(_MEMBER) if isinstance(meta, dict) else None
     if isinstance(value, str):
         return (value,)
@@ -54,11 +52,6 @@ class ToolPointersObserved(Observation):
 
     asked: tuple[Answer, ...]
     documents: tuple[Document, ...]
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        yield from self.asked
-        yield from (document.answer for document in self.documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +88,7 @@ class ToolDeclared:
     @property
     def open(self) -> bool:
         """Whether a call without a token had an effect, in any way."""
-        return any(isinstance(attempt.reading, Accepted) for attempt in self.called)
+        return any(attempt.accepted for attempt in self.called)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +97,3 @@ class ToolSchemesObserved(Observation):
 
     pages: tuple[Answer, ...]
     tools: tuple[ToolDeclared, ...]
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        yield from self.pages
-        yield from (attempt.answer for tool in self.tools for attempt in tool.called)

@@ -2,22 +2,21 @@
 
 from dataclasses import replace
 
-from mcp_auth_contract.answers import Attempt
 from mcp_auth_contract.checks.client import LISTS, PrincipalSession
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.discovery.observation import Location
 from mcp_auth_contract.checks.discovery.probe import fetch_document
 from mcp_auth_contract.checks.probing import probe
-from mcp_auth_contract.checks.questions import CallQuestion, OperationQuestion, Question
-from mcp_auth_contract.checks.tokens.probe import ask_call
+from mcp_auth_contract.checks.questions import OperationQuestion, Question
+from mcp_auth_contract.checks.tokens.probe import ask_without_token
 from mcp_auth_contract.checks.tool_challenges.observation import (
     ToolDeclared,
     ToolPointersObserved,
     ToolSchemesObserved,
     result_challenges,
 )
-from mcp_auth_contract.contract import Operation, operations
-from mcp_auth_contract.model import Effect, OperationKind, Revision
+from mcp_auth_contract.contract import operations
+from mcp_auth_contract.model import Effect, OperationKind
 
 _MOST_POINTERS = 5
 
@@ -29,7 +28,7 @@ async def ask_tool_pointers(_question: Question, context: Context) -> ToolPointe
     if control is None or context.issued is None or control.kind is not OperationKind.TOOL:
         return ToolPointersObserved((), ())
     principal = next(iter(context.contract.principals))
-    answers = tuple(one.answer for one in await _tokenless(context, context.revisions[0], control, principal))
+    answers = tuple((await ask_without_token(context, context.revisions[0], control, principal)).answers)
     named = (one.get("resource_metadata") for answer in answers for one in result_challenges(answer).challenges)
     pointers = list(dict.fromkeys(url for url in named if url))[:_MOST_POINTERS]
     return ToolPointersObserved(
@@ -52,14 +51,7 @@ async def ask_tool_schemes(question: OperationQuestion, context: Context) -> Too
         tool = ToolDeclared(operation.name, frozenset(operation.scopes), operation.public, entries.get(operation.name))
         said_open = tool.public or any(scheme.get("type") == "noauth" for scheme in tool.schemes)
         if said_open and operation.effect is not Effect.WRITE:
-            called = await _tokenless(context, question.revision, operation, question.principal)
-            tool = replace(tool, called=called)
+            asked = await ask_without_token(context, question.revision, operation, question.principal)
+            tool = replace(tool, called=asked.attempts)
         tools.append(tool)
     return ToolSchemesObserved(listing.answers, tuple(tools))
-
-
-async def _tokenless(
-    context: Context, revision: Revision, operation: Operation, principal: str | None
-) -> tuple[Attempt, ...]:
-    asked = CallQuestion(probe="call", revision=revision, operation=operation, principal=principal)
-    return (await ask_call(asked, context)).attempts

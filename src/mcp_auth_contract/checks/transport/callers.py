@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-__all__ = ["CALLERS"]
-
 _Headers: TypeAlias = tuple[tuple[str, str], ...]
 
 _LOCAL = "127.0.0.1"

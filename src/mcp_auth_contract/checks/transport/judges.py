@@ -1,10 +1,9 @@
 """Is every way into the endpoint closed without a token, in every era?"""
 
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, describe
-from mcp_auth_contract.checks.deciding import proves_nothing
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
-from mcp_auth_contract.checks.tokens.judges import unsettled
+from mcp_auth_contract.checks.judging import judge, judge_on, proves_nothing
+from mcp_auth_contract.checks.tokens.judges import answered, unsettled
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
@@ -54,33 +53,24 @@ def discovery_gated(observed: CallObserved, facts: Facts) -> Verdict:
     if attempt and not facts.has_contract:
         return Pass(f'"{observed.operation}" is answered without a token, which may be meant')
     if attempt:
-        return Fail(
-            f'401, or "{observed.operation}" listed in policy.public',
-            f"{describe(attempt.answer)} without a token",
-        )
+        expected = f'401, or "{observed.operation}" listed in policy.public'
+        return Fail(expected, f"{describe(attempt.answer)} without a token")
     for attempt in observed.attempts:
-        match attempt.reading:
-            case Ambiguous(why=AmbiguityReason.SERVER_ERROR):
-                return Fail("401", describe(attempt.answer), Impact.AVAILABILITY)
-            case _:  # a login page gives nothing away; that it is no 401 is challenge-missing-token-401's question
-                continue
+        # A login page gives nothing away; that it is no 401 is challenge-missing-token-401's question.
+        if attempt.reading == Ambiguous(AmbiguityReason.SERVER_ERROR):
+            return Fail("401", describe(attempt.answer), Impact.AVAILABILITY)
     return Pass()
 
 
-@judge
-def discover_answers(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(answered, "a result with supportedVersions")
+def discover_answers(observed: CallObserved, facts: Facts) -> str | None:
     """`server/discover` with a good token names the supported versions (MCP 2026-07-28, server/discover)."""
-    if doubt := unsettled(observed):
-        return doubt
-    expected = "a result with supportedVersions"
     for attempt in observed.attempts:
-        reply = attempt.answer.reply or {}
-        result = reply.get("result")
-        if not isinstance(attempt.reading, Accepted) or not isinstance(result, dict):
-            return Fail(expected, describe(attempt.answer))
-        if not isinstance(result.get("supportedVersions"), list):
-            return Fail(expected, "a result without supportedVersions")
-    return Pass()
+        if not attempt.accepted or attempt.answer.reply is None:
+            return describe(attempt.answer)
+        if not isinstance(attempt.answer.result.get("supportedVersions"), list):
+            return "a result without supportedVersions"
+    return None
 
 
 @judge
@@ -94,9 +84,7 @@ def same_in_each_era(observed: ParityObserved, facts: Facts) -> Verdict:
     served = [(revision, answer) for revision, answer, reading in observed.readings if isinstance(reading, Accepted)]
     if len(served) == len(observed.readings):
         return Inconclusive("open in every era; challenge-missing-token-401 reports it")
-    for revision, answer in served:
-        return Fail("401 in every era", f"{describe(answer)} in {revision}")
-    return Pass()
+    return Fail("401 in every era", f"{describe(served[0][1])} in {served[0][0]}") if served else Pass()
 
 
 @judge

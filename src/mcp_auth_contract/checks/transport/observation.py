@@ -1,6 +1,5 @@
 """What was seen of the ways into the endpoint without a token."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mcp_auth_contract.answers import Answer, Reading
@@ -17,10 +16,6 @@ class EndpointObserved(Observation):
     reading: Reading
     also: tuple[Answer, ...] = ()
 
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return iter((self.answer, *self.also))
-
 
 @dataclass(frozen=True, slots=True)
 class PreflightObserved(Observation):
@@ -30,17 +25,9 @@ class PreflightObserved(Observation):
     preflight: Answer
     challenged: Answer
 
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return iter((self.preflight, self.challenged))
-
 
 @dataclass(frozen=True, slots=True)
 class ParityObserved(Observation):
     """The same protected operation without a token, in each revision that the server speaks."""
 
     readings: tuple[tuple[Revision, Answer, Reading], ...]
-
-    @property
-    def answers(self) -> Iterator[Answer]:
-        return (answer for _, answer, _ in self.readings)

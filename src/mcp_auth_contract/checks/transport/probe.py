@@ -10,8 +10,8 @@ from mcp_auth_contract.checks.client import PrincipalSession, read_bodiless
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.presentation import Presentation
 from mcp_auth_contract.checks.probing import probe
-from mcp_auth_contract.checks.questions import CallQuestion, FormQuestion, OperationQuestion, ParityQuestion
-from mcp_auth_contract.checks.tokens.probe import ask_call, effective
+from mcp_auth_contract.checks.questions import FormQuestion, OperationQuestion, ParityQuestion
+from mcp_auth_contract.checks.tokens.probe import ask_without_token
 from mcp_auth_contract.checks.transport.callers import CALLERS
 from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
 from mcp_auth_contract.contract import Operation
@@ -85,6 +85,10 @@ def _typed(media: str | None) -> _Send:
     return send
 
 
+def _as(media: str) -> tuple[str, _Send]:
+    return f"the message as {media}", _typed(media)
+
+
 def _spelled(spell: Callable[[str], str]) -> _Send:
     """POST the call to another spelling of the path; what the path does not have is not served."""
 
@@ -143,7 +147,7 @@ async def _legacy_sse(session: PrincipalSession, _operation: Operation) -> _Seen
             return answer, Accepted(), *answers
     # What was not answered may be open.
     for answer in answers:
-        if answer.status is None or answer.status == 429 or (answer.status >= 500 and answer.status != 501):
+        if answer.status is None or answer.limits_rate or (answer.status >= 500 and answer.status != 501):
             return answer, Ambiguous(AmbiguityReason.NO_ANSWER), *answers
     return answers[0], Refused(Refusal.NOT_SERVED), *answers
 
@@ -166,29 +170,19 @@ _FORMS: Mapping[str, tuple[str, _Send]] = {
     "path_percent_encoded": ("the path with a letter percent-encoded", _spelled(_percent_encoded)),
     "path_upper_case": ("the path in the other case", _spelled(str.swapcase)),
     "path_dot_segment": ("the path with a dot segment", _spelled(lambda path: f"/.{path}")),
-    "content_type_text": ("the message as text/plain", _typed("text/plain")),
-    "content_type_form": (
-        "the message as application/x-www-form-urlencoded",
-        _typed("application/x-www-form-urlencoded"),
-    ),
-    "content_type_multipart": ("the message as multipart/form-data", _typed("multipart/form-data; boundary=probe")),
-    "content_type_octets": ("the message as application/octet-stream", _typed("application/octet-stream")),
-    "content_type_xml": ("the message as application/xml", _typed("application/xml")),
-    "content_type_unknown": ("the message as application/x-probe", _typed("application/x-probe")),
+    "content_type_text": _as("text/plain"),
+    "content_type_form": _as("application/x-www-form-urlencoded"),
+    "content_type_multipart": _as("multipart/form-data; boundary=probe"),
+    "content_type_octets": _as("application/octet-stream"),
+    "content_type_xml": _as("application/xml"),
+    "content_type_unknown": _as("application/x-probe"),
     "content_type_missing": ("the message without a Content-Type", _typed(None)),
-    "content_type_charset": (
-        "the message as application/json; charset=utf-8",
-        _typed("application/json; charset=utf-8"),
-    ),
+    "content_type_charset": _as("application/json; charset=utf-8"),
     **{form: (words, _claiming(headers)) for form, (words, headers) in CALLERS.items()},
 }
 
 
-@probe(
-    "Is this way into the endpoint closed without a token?",
-    forms={form: words for form, (words, _) in _FORMS.items()},
-    anonymous=True,
-)
+@probe("Is this way into the endpoint closed without a token?", forms=_FORMS, anonymous=True)
 async def ask_endpoint(question: FormQuestion, context: Context) -> EndpointObserved:
     """Try one way into the endpoint without a token."""
     _, send = _FORMS[question.form]
@@ -205,12 +199,9 @@ async def ask_parity(question: ParityQuestion, context: Context) -> ParityObserv
         eras.setdefault(revision.stateless, revision)
     readings = []
     for revision in eras.values():
-        asked = CallQuestion(
-            probe="call", revision=revision, operation=question.operation, principal=question.principal
-        )
-        attempt = effective(await ask_call(asked, context))
-        if attempt is not None:
-            readings.append((revision, attempt.answer, attempt.reading))
+        asked = await ask_without_token(context, revision, question.operation, question.principal)
+        attempt = asked.accepted or asked.attempts[-1]
+        readings.append((revision, attempt.answer, attempt.reading))
     return ParityObserved(tuple(readings))
 
 

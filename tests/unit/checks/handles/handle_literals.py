@@ -40,7 +40,7 @@ def handle(*, unasked: str = "", handles: tuple[str, ...] = RANDOM, **steps: Ans
         "own": OWN,
     }
     calls = _calls(sound, steps)
-    return HandleObserved("export_invoices", "alice", "bob", (ALICE,), calls, unasked, handles=handles)
+    return HandleObserved("alice", "bob", (ALICE,), calls, unasked, handles=handles)
 
 
 def task(
@@ -62,7 +62,7 @@ def task(
         "own list": result(tasks=[{"taskId": "u"}]),
     }
     calls = _calls(sound, steps)
-    return TaskObserved("get_invoice", "alice", "bob", (ALICE,), calls, unasked, listing=listing, core=core)
+    return TaskObserved("alice", "bob", (ALICE,), calls, unasked, listing=listing, core=core)
 
 
 def state(*, unasked: str = "", **steps: Answer | None) -> RequestStateObserved:
@@ -75,7 +75,7 @@ def state(*, unasked: str = "", **steps: Answer | None) -> RequestStateObserved:
         "first again": ASKED,
         "own": OWN,
     }
-    return RequestStateObserved("approve_invoice", "alice", "bob", (ALICE,), _calls(sound, steps), unasked)
+    return RequestStateObserved("alice", "bob", (ALICE,), _calls(sound, steps), unasked)
 
 
 def own_state(*, unasked: str = "", **steps: Answer | None) -> OwnStateObserved:
@@ -93,4 +93,4 @@ def own_state(*, unasked: str = "", **steps: Answer | None) -> OwnStateObserved:
     }
     calls = _calls(sound, steps)
     altered = ("flipped", "cut")
-    return OwnStateObserved("approve_invoice", "alice", "alice", (), calls, unasked, alterations=altered)
+    return OwnStateObserved("alice", "alice", (), calls, unasked, alterations=altered)

@@ -45,7 +45,7 @@ def by_bob(name: str, each: Answer = THEIRS, words: str = "as it comes") -> Call
 
 def scene(*calls: CallerCall, missing: str | None = None) -> IdentityObserved:
     """The calls of one scene."""
-    return IdentityObserved("callers_together", calls, missing)
+    return IdentityObserved(calls, missing)
 
 
 def lists(*turns: tuple[object, ...], last: Answer | None = None) -> ListingsObserved:

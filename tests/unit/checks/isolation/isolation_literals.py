@@ -37,7 +37,7 @@ def record(
 ) -> RecordObserved:
     """The owner alice, bob, alice and bob ask for alice's record."""
     calls = (asked("alice", control), asked("bob", foreign), asked("alice", again), asked("bob", last))
-    return RecordObserved("get_invoice", "alice", "bob", ALICE, calls, (CAROL,))
+    return RecordObserved("alice", "bob", ALICE, calls, (CAROL,))
 
 
 def strangers(
@@ -46,7 +46,7 @@ def strangers(
     """A namesake and a neighbour ask for alice's record between two calls of alice; the contract may spare the latter."""
     asking = (asked("namesake-of-alice", namesake), asked("neighbour-of-alice", neighbour))
     lenient = frozenset({"neighbour-of-alice"}) if spared else frozenset()
-    return StrangersObserved("get_invoice", "alice", ALICE, (asked("alice", own),) * 2, asking, lenient)
+    return StrangersObserved("alice", ALICE, asking, (asked("alice", own),) * 2, lenient)
 
 
 def _writes(**steps: Answer) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _writes(**steps: Answer) -> dict[str, Any]:
     calls = {
         name: asked("bob" if name in others else "alice", each, name=name) for name, each in {**sound, **steps}.items()
     }
-    return {"path": "update_invoice", "owner": "alice", "principal": "bob", "canary": ALICE, **calls}
+    return {"owner": "alice", "principal": "bob", "canary": ALICE, **calls}
 
 
 def write(foreign: Answer = NOTHING, **steps: Answer) -> WriteObserved:
@@ -91,16 +91,14 @@ def cursor(*, handed: bool = True, first: Answer | None = None, **steps: Answer)
     }
     page = asked("alice", first or result(invoices=["INV-1"]), name="first")
     use = PageTokenUse(**calls) if handed else None
-    return CursorObserved("list_invoices", "alice", "bob", (ALICE,), page, use)
+    return CursorObserved("alice", "bob", (ALICE,), page, use)
 
 
 def missing(foreign: Answer = NOTHING, absent: Answer | None = NOTHING) -> MissingObserved:
     """Bob asks for alice's record, and for one that does not exist."""
-    return MissingObserved(
-        "get_invoice", "bob", asked("bob", foreign), None if absent is None else asked("bob", absent)
-    )
+    return MissingObserved("bob", asked("bob", foreign), None if absent is None else asked("bob", absent))
 
 
 def audit(*lines: str, call: Answer = OWN) -> AuditObserved:
     """What the audit log gained when the admin read alice's record."""
-    return AuditObserved("get_invoice", "admin", asked("admin", call), lines, ("admin",))
+    return AuditObserved("admin", asked("admin", call), lines, ("admin",))

@@ -40,7 +40,6 @@ def bypass(
 ) -> BypassObserved:
     """A message that is written in an unusual way."""
     return BypassObserved(
-        "header_name",
         "get_invoice",
         tried(control or result(content=["INV-1"])),
         None if attempt is None else tried(attempt),

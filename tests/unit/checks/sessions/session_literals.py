@@ -25,7 +25,6 @@ def stream(text: str = "", status: int = 200) -> Answer:
 def scene(*steps: tuple[str, Answer], absent: str | None = None) -> SessionObserved:
     """A scene whose steps were answered like this."""
     return SessionObserved(
-        "scene",
         tuple(
             SessionStep(name, Attempt(name, "call", each, read(each, expects_reply=each.method == "POST")))
             for name, each in steps

@@ -40,7 +40,7 @@ def test_a_scene_that_cannot_be_played_is_not_applicable(name: str) -> None:
 @pytest.mark.parametrize("silent", [answer(None), answer(429)], ids=["no answer", "rate limit"])
 def test_a_step_without_an_answer_proves_nothing(name: str, silent: Answer) -> None:
     assert isinstance(judged(name, scene(("owner", own()), ("good", silent))), Inconclusive)
-    assert isinstance(judged(name, SessionObserved("scene")), Inconclusive)
+    assert isinstance(judged(name, SessionObserved()), Inconclusive)
 
 
 @pytest.mark.parametrize("name", SESSION_JUDGES)

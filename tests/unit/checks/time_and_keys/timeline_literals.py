@@ -16,7 +16,7 @@ def timeline(
         Step(name, f"a token called {name}", Attempt(f"a token called {name}", "call", answer, read(answer)), fetches)
         for name, answer in steps
     )
-    return TimelineObserved("rotate_in", made, cut, cold=cold)
+    return TimelineObserved(made, cut, cold=cold)
 
 
 def introspected(*steps: tuple[str, Answer]) -> TimelineObserved:

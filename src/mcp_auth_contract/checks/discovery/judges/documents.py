@@ -5,7 +5,6 @@ import binascii
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mcp_auth_contract.checks.deciding import judge_on
 from mcp_auth_contract.checks.discovery.judges.metadata import SAME_RESOURCE
 from mcp_auth_contract.checks.discovery.members import (
     MISSING,
@@ -18,7 +17,7 @@ from mcp_auth_contract.checks.discovery.members import (
 )
 from mcp_auth_contract.checks.discovery.observation import ResourceMetadataObserved
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import Finding, judge, judge_on
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth.document import read_json_object
 from mcp_auth_contract.oauth.metadata import Difference, difference, identifier_faults, issuer_faults
@@ -61,39 +60,36 @@ def _resource(observed: ResourceMetadataObserved, facts: Facts) -> str | Verdict
     return Inconclusive("the document has no resource to compare; prm-resource-present or prm-member-types reports it")
 
 
-@judge_on(_document)
-def prm_resource_present(value: Mapping[str, Any], facts: Facts) -> Verdict:
+@judge_on(_document, "a member resource")
+def prm_resource_present(value: Mapping[str, Any], facts: Facts) -> str | None:
     """`resource` is there (RFC 9728 §2)."""
-    return Fail("a member resource", "none") if value.get("resource") is None else Pass()
+    return "none" if value.get("resource") is None else None
 
 
-@judge_on(_resource)
-def prm_resource_form(resource: str, facts: Facts) -> Verdict:
+@judge_on(_resource, "an absolute https URL without a fragment")
+def prm_resource_form(resource: str, facts: Facts) -> Finding:
     """`resource` is an absolute https URL without fragment (RFC 9728 §1.2); http is tolerated on loopback."""
     if faults := identifier_faults(resource):
-        return Fail("an absolute https URL without a fragment", f'"{resource}": {", ".join(faults)}')
-    if resource.endswith("/") and not facts.resource.endswith("/"):
-        return Pass(f'"{resource}" ends with a slash; MCP prefers the identifier without')
-    return Pass()
+        return f'"{resource}": {", ".join(faults)}'
+    slash = resource.endswith("/") and not facts.resource.endswith("/")
+    return Pass(f'"{resource}" ends with a slash; MCP prefers the identifier without') if slash else None
 
 
 @judge_on(_resource)
-def prm_resource_matches_endpoint(resource: str, facts: Facts) -> Verdict:
+def prm_resource_matches_endpoint(resource: str, facts: Facts) -> Fail | None:
     """`resource` is the resource the client called, not another one (RFC 9728 §3.3, §7.3)."""
     called = called_by_clients(facts)
-    if is_web(resource) and difference(called, resource) not in SAME_RESOURCE:
-        return Fail(f'resource "{called}"', f'"{resource}"')
-    return Pass()
+    other = is_web(resource) and difference(called, resource) not in SAME_RESOURCE
+    return Fail(f'resource "{called}"', f'"{resource}"') if other else None
 
 
 @judge_on(_resource)
-def prm_resource_identical(resource: str, facts: Facts) -> Verdict:
+def prm_resource_identical(resource: str, facts: Facts) -> Fail | None:
     """`resource` equals the identifier code point by code point (RFC 9728 §3.3, §6)."""
-    called = called_by_clients(facts)
-    differs = difference(called, resource)
-    if differs is not Difference.NONE and differs in SAME_RESOURCE:
-        return Fail(f'resource "{called}"', f'"{resource}" ({differs.value}): strict clients refuse it')
-    return Pass()
+    differs = difference(called := called_by_clients(facts), resource)
+    if differs is Difference.NONE or differs not in SAME_RESOURCE:
+        return None
+    return Fail(f'resource "{called}"', f'"{resource}" ({differs.value}): strict clients refuse it')
 
 
 @judge_on(_resource)
@@ -103,26 +99,21 @@ def prm_resource_lower_case(resource: str, facts: Facts) -> Verdict:
     return Pass() if head == head.lower() else Fail("scheme and host in lower case", f'"{head}"')
 
 
-@judge_on(_document)
-def prm_authorization_servers(value: Mapping[str, Any], facts: Facts) -> Verdict:
+@judge_on(_document, "authorization_servers with at least one entry")
+def prm_authorization_servers(value: Mapping[str, Any], facts: Facts) -> str | None:
     """`authorization_servers` names at least one (MCP authorization, authorization server location)."""
     listed = value.get("authorization_servers")
-    if listed is None or listed == []:
-        seen = "no such member" if listed is None else "an empty list"
-        return Fail("authorization_servers with at least one entry", seen)
-    return Pass()
+    return "no such member" if listed is None else "an empty list" if listed == [] else None
 
 
-@judge_on(_document)
-def prm_issuer_form(value: Mapping[str, Any], facts: Facts) -> Verdict:
+@judge_on(_document, "an issuer identifier")
+def prm_issuer_form(value: Mapping[str, Any], facts: Facts) -> Finding:
     """Each entry is an issuer identifier: https, no query, no fragment (RFC 9728 §2; RFC 8414 §2)."""
     listed = strings_or_none(value.get("authorization_servers"))
     if listed is None:
         return Inconclusive("no list of authorization servers to read")
-    for issuer in listed:
-        if faults := issuer_faults(issuer):
-            return Fail("an issuer identifier", f'"{issuer}": {", ".join(faults)}')
-    return Pass()
+    found = ((issuer, issuer_faults(issuer)) for issuer in listed)
+    return next((f'"{issuer}": {", ".join(faults)}' for issuer, faults in found if faults), None)
 
 
 @judge_on(_document)
@@ -151,13 +142,11 @@ def prm_scopes_supported(value: Mapping[str, Any], facts: Facts) -> Verdict:
     return Pass() if value.get("scopes_supported") is not None else Fail("scopes_supported", "no such member")
 
 
-@judge_on(_document)
-def prm_no_offline_access(value: Mapping[str, Any], facts: Facts) -> Verdict:
+@judge_on(_document, "scopes of the resource only")
+def prm_no_offline_access(value: Mapping[str, Any], facts: Facts) -> str | None:
     """`offline_access` is no scope of the resource (MCP 2026-07-28, refresh tokens)."""
     listed = strings_or_none(value.get("scopes_supported")) or ()
-    if "offline_access" in listed:
-        return Fail("scopes of the resource only", "offline_access in scopes_supported")
-    return Pass()
+    return "offline_access in scopes_supported" if "offline_access" in listed else None
 
 
 @judge_on(_document)
@@ -191,22 +180,20 @@ def prm_signing_alg_none(value: Mapping[str, Any], facts: Facts) -> Verdict:
     return Fail("signature algorithms only", '"none" is listed') if "none" in listed else Pass()
 
 
-@judge_on(_document)
-def prm_signed_metadata(value: Mapping[str, Any], facts: Facts) -> Verdict:
+@judge_on(_document, "a signed JWT")
+def prm_signed_metadata(value: Mapping[str, Any], facts: Facts) -> Finding:
     """`signed_metadata` is a JWS with `iss` that does not nest itself (RFC 9728 §2.2)."""
     signed = value.get("signed_metadata")
     if signed is None:
         return NotApplicable("the document is not signed")
     header, claims = _unverified(signed)
     if header is None or claims is None:
-        return Fail("a signed JWT", "something else")
+        return "something else"
     if str(header.get("alg", "none")).lower() == "none":
-        return Fail("a signed JWT", 'alg "none"')
+        return 'alg "none"'
     if not claims.get("iss"):
         return Fail("a signed JWT with iss", "no iss")
-    if "signed_metadata" in claims:
-        return Fail("a signed JWT without signed_metadata", "it nests itself")
-    return Pass()
+    return Fail("a signed JWT without signed_metadata", "it nests itself") if "signed_metadata" in claims else None
 
 
 def _unverified(token: object) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:

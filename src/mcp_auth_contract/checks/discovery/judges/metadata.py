@@ -1,11 +1,10 @@
 """Is the protected-resource metadata where clients look for it, and is it about this resource? (RFC 9728 §3)"""
 
 from mcp_auth_contract.answers import WITHHELD, Answer, describe
-from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
 from mcp_auth_contract.checks.discovery.members import MISSING, called_by_clients, strings_or_none
 from mcp_auth_contract.checks.discovery.observation import Document, Location, ResourceMetadataObserved
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import Finding, judge, judge_on, proves_nothing
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth.metadata import Difference, difference, identifier_faults, resource_of_well_known
 
@@ -89,19 +88,20 @@ def prm_unauthenticated(observed: ResourceMetadataObserved, facts: Facts) -> Ver
     return Pass() if observed.best else Inconclusive(MISSING)
 
 
-@judge
-def prm_any_accept(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
+def _found(observed: ResourceMetadataObserved, facts: Facts) -> ResourceMetadataObserved | Verdict:
+    return observed if observed.best else Inconclusive(MISSING)
+
+
+@judge_on(_found, "the document")
+def prm_any_accept(observed: ResourceMetadataObserved, facts: Facts) -> Finding:
     """A plain GET works whatever Accept and MCP-Protocol-Version say (RFC 9728 §3.1)."""
-    if observed.best is None:
-        return Inconclusive(MISSING)
+    usual = observed.best and observed.best.answer.status
     for label, answer in observed.accepts:
         if proves_nothing(answer):
             return Inconclusive(f"{label}: {describe(answer)}")
-        if answer.status == 406 and label == _OTHER_MEDIA:
-            continue
-        if answer.status != observed.best.answer.status:
-            return Fail("the document", f"{describe(answer)} with {label}")
-    return Pass()
+        if answer.status != usual and (answer.status != 406 or label != _OTHER_MEDIA):
+            return f"{describe(answer)} with {label}"
+    return None
 
 
 @judge
@@ -146,10 +146,9 @@ def prm_locations_agree(observed: ResourceMetadataObserved, facts: Facts) -> Ver
     best = observed.best
     if best is None:
         return Inconclusive(MISSING)
-    for other in observed.sought:
-        same = other.found and other.member("resource") == best.member("resource")
-        if same and _issuers(other) != _issuers(best):
-            return Fail(f"the same authorization_servers as {best.url}", f"others at {other.url}")
+    alike = (one for one in observed.sought if one.found and one.member("resource") == best.member("resource"))
+    if other := next((one for one in alike if _issuers(one) != _issuers(best)), None):
+        return Fail(f"the same authorization_servers as {best.url}", f"others at {other.url}")
     return Pass()
 
 

@@ -2,35 +2,26 @@
 
 from collections.abc import Sequence
 
-from mcp_auth_contract.answers import Accepted, Answer, Attempt, Refusal, Refused, describe
-from mcp_auth_contract.checks.deciding import judge_on
+from mcp_auth_contract.answers import Accepted, Answer, Refusal, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
-from mcp_auth_contract.checks.scopes.observation import result_of
-from mcp_auth_contract.checks.tokens.judges import unsettled
+from mcp_auth_contract.checks.judging import Finding, judge_each, judge_on, narrowing
+from mcp_auth_contract.checks.tokens.judges import answered, unsettled
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.checks.tool_challenges.observation import challenged_in_result, result_challenges, result_texts
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth.challenge import Challenges, scopes_of
 
-_EXPECTED = 'status 200 with isError and _meta["mcp/www_authenticate"]'
-
-
 _RAN = "the operation ran; challenge-missing-token-401, scope-missing-denied or a token check reports it"
-
-
 _BY_STATUS = frozenset({Refused(Refusal.UNAUTHORIZED), Refused(Refusal.FORBIDDEN)})
 
 
-@judge
-def in_band_refusal(observed: CallObserved, facts: Facts) -> Verdict:
+@judge_on(answered, 'status 200 with isError and _meta["mcp/www_authenticate"]')
+def in_band_refusal(observed: CallObserved, facts: Facts) -> Finding:
     """The refused call is answered with an error result that holds the challenge, at status 200.
 
     Where the contract says "either", a 401 or 403 is as right. A handshake may be refused by its status, for no
     tool was called yet, and a session that is another principal's by 404.
     """
-    if doubt := unsettled(observed):
-        return doubt
     called = [attempt for attempt in observed.attempts if attempt.step == "call"]
     told = any(challenged_in_result(attempt.answer) for attempt in called)
     for attempt in called:
@@ -44,14 +35,13 @@ def in_band_refusal(observed: CallObserved, facts: Facts) -> Verdict:
             case Accepted() if not challenged_in_result(attempt.answer):
                 return Inconclusive(_RAN)
             case _:
-                return Fail(_EXPECTED, _seen(attempt))
+                return _seen(attempt.answer)
     if not called and facts.challenge != "either":
         return Inconclusive(f"no tool was called: the handshake got {describe(observed.attempts[0].answer)}")
-    return Pass()
+    return None
 
 
-def _seen(attempt: Attempt) -> str:
-    answer = attempt.answer
+def _seen(answer: Answer) -> str:
     if not challenged_in_result(answer):
         return describe(answer)
     if answer.status != 200:
@@ -92,51 +82,42 @@ def in_band_bearer(answers: Sequence[Answer], facts: Facts) -> Verdict:
     return Pass(advice)
 
 
-def _bearers(observed: CallObserved, facts: Facts) -> Sequence[Challenges] | Verdict:
-    answers = _told(observed, facts)
-    if isinstance(answers, Verdict):
-        return answers
+@narrowing(_told)
+def _bearers(answers: Sequence[Answer], facts: Facts) -> Sequence[Challenges] | Verdict:
     read = [result_challenges(answer) for answer in answers]
     found = [challenges for challenges in read if challenges.bearer is not None]
     return found or Inconclusive("no Bearer challenge can be read; tool-challenge-syntax reports it")
 
 
-def _parameter(challenges: Challenges, name: str) -> str | None:
-    values = (each.get(name) for each in challenges.challenges if each.is_bearer)
-    return next((value for value in values if value is not None), None)
+def _having(challenges: Challenges, name: str) -> Fail | None:
+    value = challenges.of_bearer(name)
+    if (value or "").strip():
+        return None
+    return Fail(f"a challenge with {name}", "none" if value is None else "an empty one")
 
 
-def _having(bearers: Sequence[Challenges], name: str) -> Verdict:
-    for challenges in bearers:
-        value = _parameter(challenges, name)
-        if not (value or "").strip():
-            return Fail(f"a challenge with {name}", "none" if value is None else "an empty one")
-    return Pass()
-
-
-@judge_on(_bearers)
-def in_band_error(bearers: Sequence[Challenges], facts: Facts) -> Verdict:
+@judge_each(_bearers)
+def in_band_error(challenges: Challenges, facts: Facts) -> Fail | None:
     """The challenge has an `error`; which one is right without a token the Apps SDK leaves open."""
-    return _having(bearers, "error")
+    return _having(challenges, "error")
 
 
-@judge_on(_bearers)
-def in_band_description(bearers: Sequence[Challenges], facts: Facts) -> Verdict:
+@judge_each(_bearers)
+def in_band_description(challenges: Challenges, facts: Facts) -> Fail | None:
     """The challenge has an `error_description`, which the host shows."""
-    return _having(bearers, "error_description")
+    return _having(challenges, "error_description")
 
 
-@judge_on(_bearers)
-def in_band_pointer(bearers: Sequence[Challenges], facts: Facts) -> Verdict:
+@judge_each(_bearers)
+def in_band_pointer(challenges: Challenges, facts: Facts) -> Fail | None:
     """The challenge has a `resource_metadata`, as every example of the Apps SDK has."""
-    return _having(bearers, "resource_metadata")
+    return _having(challenges, "resource_metadata")
 
 
 def _named(bearers: Sequence[Challenges], error: str) -> Verdict:
-    named = [said for said in (_parameter(challenges, "error") for challenges in bearers) if said]
-    for said in named:
-        if said != error:
-            return Fail(f'error="{error}"', f'error="{said}"')
+    named = [said for said in (challenges.of_bearer("error") for challenges in bearers) if said]
+    if other := next((said for said in named if said != error), None):
+        return Fail(f'error="{error}"', f'error="{other}"')
     return Pass() if named else Inconclusive("the challenge has no error; tool-challenge-error reports it")
 
 
@@ -152,46 +133,39 @@ def in_band_insufficient_scope(bearers: Sequence[Challenges], facts: Facts) -> V
     return _named(bearers, "insufficient_scope")
 
 
-@judge_on(_bearers)
-def in_band_names_missing(bearers: Sequence[Challenges], facts: Facts) -> Verdict:
+@judge_each(_bearers)
+def in_band_names_missing(challenges: Challenges, facts: Facts) -> Fail | None:
     """`scope` names the scope that the token lacks."""
-    for challenges in bearers:
-        named = _parameter(challenges, "scope")
-        if facts.missing not in scopes_of(named or ""):
-            seen = "no scope parameter" if named is None else f'scope="{named}"'
-            return Fail(f'scope naming "{facts.missing}"', seen)
-    return Pass()
+    named = challenges.of_bearer("scope")
+    if facts.missing in scopes_of(named or ""):
+        return None
+    return Fail(f'scope naming "{facts.missing}"', "no scope parameter" if named is None else f'scope="{named}"')
 
 
-@judge_on(_told)
-def in_band_text(answers: Sequence[Answer], facts: Facts) -> Verdict:
+@judge_each(_told, "content with a text")
+def in_band_text(answer: Answer, facts: Facts) -> str | None:
     """The result has text content: hosts that do not read the challenge, and the model, see only that."""
-    for answer in answers:
-        content = result_of(answer).get("content")
-        blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-        texts = [block.get("text") for block in blocks if block.get("type") == "text"]
-        if not any(isinstance(text, str) and text.strip() for text in texts):
-            return Fail("content with a text", f"{len(blocks)} content blocks, none with a text")
-    return Pass()
+    content = answer.result.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    readable = any(isinstance(text, str) and text.strip() for text in texts)
+    return None if readable else f"{len(blocks)} content blocks, none with a text"
 
 
-@judge_on(_told)
-def no_data_beside_challenge(answers: Sequence[Answer], facts: Facts) -> Verdict:
+@judge_on(_told, "a challenge and no protected data")
+def no_data_beside_challenge(answers: Sequence[Answer], facts: Facts) -> Finding:
     """A result that refuses brings nothing of what it refuses (MCP token handling: validated before processing)."""
-    for answer in answers:
-        if any(canary in answer.text for canary in facts.canaries):
-            return Fail("a challenge and no protected data", "the record of the principal beside the challenge")
-    if any("structuredContent" in result_of(answer) for answer in answers):
+    if any(canary in answer.text for answer in answers for canary in facts.canaries):
+        return "the record of the principal beside the challenge"
+    if any("structuredContent" in answer.result for answer in answers):
         return Pass("structuredContent stands beside the challenge; hosts hand it to the model")
-    return Pass() if facts.canaries else NotApplicable("the contract has no record that only this call would bring")
+    return None if facts.canaries else NotApplicable("the contract has no record that only this call would bring")
 
 
-@judge
+@judge_on(answered)
 def no_challenge_in_success(observed: CallObserved, facts: Facts) -> Verdict:
     """A call that ran brings no challenge: the host would start a sign-in for nothing."""
-    if doubt := unsettled(observed):
-        return doubt
-    accepted = [attempt.answer for attempt in observed.attempts if isinstance(attempt.reading, Accepted)]
-    if any(challenged_in_result(answer) for answer in accepted):
+    accepted = [attempt.answer for attempt in observed.attempts if attempt.accepted]
+    if any(map(challenged_in_result, accepted)):
         return Fail("a result without a challenge", "a result with one", Impact.INTEROP)
     return Pass() if accepted else Inconclusive("the operation was refused; scope-exact-accepted reports it")

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from mcp_auth_contract.answers import Accepted, describe
-from mcp_auth_contract.checks.deciding import judge_on, proves_nothing
+from mcp_auth_contract.answers import describe
 from mcp_auth_contract.checks.discovery.members import called_by_clients
 from mcp_auth_contract.checks.discovery.observation import Document
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
+from mcp_auth_contract.checks.judging import Finding, judge, judge_each, judge_on, narrowing, proves_nothing
 from mcp_auth_contract.checks.tool_challenges.observation import (
     ToolDeclared,
     ToolPointersObserved,
@@ -29,10 +28,8 @@ def _listed(observed: ToolSchemesObserved, facts: Facts) -> Sequence[ToolDeclare
     return Inconclusive(f"tools/list names no tool of the contract: {said}")
 
 
-def _declaring(observed: ToolSchemesObserved, facts: Facts) -> Sequence[ToolDeclared] | Verdict:
-    listed = _listed(observed, facts)
-    if isinstance(listed, Verdict):
-        return listed
+@narrowing(_listed)
+def _declaring(listed: Sequence[ToolDeclared], facts: Facts) -> Sequence[ToolDeclared] | Verdict:
     return [tool for tool in listed if _says(tool)] or NotApplicable("tools/list states no securitySchemes")
 
 
@@ -61,14 +58,11 @@ def schemes_declared(observed: ToolSchemesObserved, facts: Facts) -> Verdict:
     return Pass()
 
 
-@judge_on(_declaring)
-def schemes_well_formed(declaring: Sequence[ToolDeclared], facts: Facts) -> Verdict:
+@judge_each(_declaring, "a list of noauth and oauth2 entries")
+def schemes_well_formed(tool: ToolDeclared, facts: Facts) -> str | None:
     """`securitySchemes` is a list of noauth and oauth2 entries; `scopes` is a list of strings."""
-    for tool in declaring:
-        for value in (tool.stated, tool.mirrored):
-            if value is not None and (what := _malformed(value)):
-                return Fail("a list of noauth and oauth2 entries", f"{tool.name}: {what}")
-    return Pass()
+    faults = (_malformed(value) for value in (tool.stated, tool.mirrored) if value is not None)
+    return next((f"{tool.name}: {what}" for what in faults if what), None)
 
 
 def _malformed(value: object) -> str | None:
@@ -88,19 +82,16 @@ def _states(tool: ToolDeclared, kind: str) -> bool:
     return any(scheme.get("type") == kind for scheme in tool.schemes)
 
 
-@judge_on(_declaring)
-def schemes_truthful(declaring: Sequence[ToolDeclared], facts: Facts) -> Verdict:
+@judge_each(_declaring, "noauth only where a call without a token works")
+def schemes_truthful(tool: ToolDeclared, facts: Facts) -> Finding:
     """A tool with noauth works without a token, and one with oauth2 alone does not."""
-    expected = "noauth only where a call without a token works"
-    for tool in declaring:
-        if _states(tool, "noauth") and tool.called and not tool.open:
-            said = describe(tool.called[0].answer)
-            return _unproven(tool) or Fail(expected, f"noauth for {tool.name}, which got {said}")
-        if _states(tool, "noauth") and not tool.called and not tool.public:
-            return Fail(expected, f"noauth for {tool.name}, a protected write")
-        if _states(tool, "oauth2") and not _states(tool, "noauth") and tool.open:
-            return Fail("noauth where a call without a token works", f"oauth2 alone for {tool.name}, which is open")
-    return Pass()
+    if not _states(tool, "noauth"):
+        closed = not _states(tool, "oauth2") or not tool.open
+        seen = f"oauth2 alone for {tool.name}, which is open"
+        return None if closed else Fail("noauth where a call without a token works", seen)
+    if tool.called and not tool.open:
+        return _unproven(tool) or f"noauth for {tool.name}, which got {describe(tool.called[0].answer)}"
+    return None if tool.called or tool.public else f"noauth for {tool.name}, a protected write"
 
 
 def _unproven(tool: ToolDeclared) -> Inconclusive | None:
@@ -150,8 +141,7 @@ def public_tools_open(observed: ToolSchemesObserved, facts: Facts) -> Verdict:
     for tool in public:
         if not tool.open:
             return _unproven(tool) or Fail(f"a result of {tool.name} without a token", describe(tool.called[0].answer))
-        accepted = [attempt.answer for attempt in tool.called if isinstance(attempt.reading, Accepted)]
-        if any(challenged_in_result(answer) for answer in accepted):
+        if any(challenged_in_result(attempt.answer) for attempt in tool.called if attempt.accepted):
             return Fail(f"a result of {tool.name} without a challenge", "a result with one")
     return Pass()
 
@@ -168,24 +158,22 @@ def _found(observed: ToolPointersObserved, facts: Facts) -> Sequence[Document] |
     return Inconclusive("no challenge in a result names its resource_metadata; tool-challenge-metadata reports it")
 
 
-@judge_on(_found)
-def result_pointer_resolves(documents: Sequence[Document], facts: Facts) -> Verdict:
+@judge_each(_found, "200 with a JSON object")
+def result_pointer_resolves(document: Document, facts: Facts) -> str | None:
     """`resource_metadata` of a challenge in a result leads to a JSON object (RFC 9728 §3.2, §5.1)."""
-    for document in documents:
-        if not document.found:
-            return Fail("200 with a JSON object", f"{document.said} at {document.url}")
-    return Pass()
+    return None if document.found else f"{document.said} at {document.url}"
 
 
-@judge_on(_found)
-def result_pointer_of_this_resource(documents: Sequence[Document], facts: Facts) -> Verdict:
-    """The document that a challenge in a result leads to is about this resource (RFC 9728 §3.3)."""
+@narrowing(_found)
+def _leading(documents: Sequence[Document], facts: Facts) -> Sequence[Document] | Verdict:
     found = [document for document in documents if document.found]
-    if not found:
-        return Inconclusive("the pointer leads to no document; tool-challenge-metadata-resolves reports it")
-    called = called_by_clients(facts)
-    for document in found:
-        resource = document.member("resource")
-        if not isinstance(resource, str) or difference(called, resource) not in _SAME:
-            return Fail(f'resource "{called}"', f'"{resource}"' if isinstance(resource, str) else "none")
-    return Pass()
+    return found or Inconclusive("the pointer leads to no document; tool-challenge-metadata-resolves reports it")
+
+
+@judge_each(_leading)
+def result_pointer_of_this_resource(document: Document, facts: Facts) -> Fail | None:
+    """The document that a challenge in a result leads to is about this resource (RFC 9728 §3.3)."""
+    called, resource = called_by_clients(facts), document.member("resource")
+    if isinstance(resource, str) and difference(called, resource) in _SAME:
+        return None
+    return Fail(f'resource "{called}"', f'"{resource}"' if isinstance(resource, str) else "none")

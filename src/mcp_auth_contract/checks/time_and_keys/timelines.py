@@ -1,4 +1,4 @@
-"""The life of keys, seen from the server: rotation, withdrawal, odd key sets, an issuer that fails."""
+"""The life of keys and tokens, seen from the server: rotation, odd key sets, an issuer that fails, expiry in use."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -11,6 +11,8 @@ from mcp_auth_contract.tokens import TokenSpec
 from mcp_auth_contract.tokens.spec import keyed
 
 _FLOOD = 16
+_SHORT_LIFE_S = 3
+_USES = 3
 _MANY_KEYS = 999
 _HANGING_S = 2.0
 _HEAD_START_S = 0.1
@@ -109,21 +111,22 @@ async def media_type(t: Timeline) -> None:
     await t.call("good", t.token(), "an honest token, the keys served as application/jwk-set+json")
 
 
-async def weak_rsa(t: Timeline) -> None:
-    """The issuer publishes an RSA key of 1024 bits (RFC 7518 §3.3)."""
+async def _published(t: Timeline, member: Member) -> None:
     t.need(2 * t.refresh)
     await t.passes(t.refresh)
-    t.change.publish(t.issuer.weak_key())
+    t.change.publish(member)
     await t.passes(t.refresh)
+
+
+async def weak_rsa(t: Timeline) -> None:
+    """The issuer publishes an RSA key of 1024 bits (RFC 7518 §3.3)."""
+    await _published(t, t.issuer.weak_key())
     await t.call("weak", t.token(key=t.issuer.weak_key()), "a token by an RSA key of 1024 bits")
 
 
 async def symmetric(t: Timeline) -> None:
     """The issuer publishes a shared secret by mistake; whoever reads the key set can sign with it."""
-    t.need(2 * t.refresh)
-    await t.passes(t.refresh)
-    t.change.publish(t.issuer.odd("symmetric", t.key))
-    await t.passes(t.refresh)
+    await _published(t, t.issuer.odd("symmetric", t.key))
     forged = t.token(change=_hmac(t.issuer.symmetric_secret(), kid="odd-symmetric"))
     await t.call("forged", forged, "a token signed with HS256 and a secret from the key set")
 
@@ -206,7 +209,28 @@ def _hmac(secret: bytes, kid: str | None = None) -> Callable[[TokenSpec], TokenS
     return change
 
 
-KEY_TIMELINES: Mapping[str, tuple[str, Script]] = {
+async def expires_in_use(t: Timeline) -> None:
+    """A token is used, expires, and is used again: in the same session and on the same connection."""
+    t.need(_SHORT_LIFE_S + t.policy.leeway + 2)
+    short = t.token(claims={"exp": int(t.minter.clock()) + _SHORT_LIFE_S})
+    for _ in range(_USES):
+        await t.call("before", short, "a token with three seconds to live")
+    await t.passes(_SHORT_LIFE_S + t.policy.leeway + 2)
+    await t.call("expired", short, "the same token")
+    await t.call("good", t.token(), "a fresh token in the same session")
+
+
+async def begins_in_use(t: Timeline) -> None:
+    """A token is used before its time has come, and again when it has."""
+    t.need(t.policy.leeway + 2 * _SHORT_LIFE_S)
+    begins = int(t.minter.clock() + t.policy.leeway) + _SHORT_LIFE_S
+    early = t.token(claims={"nbf": begins})
+    await t.call("early", early, "a token before its nbf")
+    await t.passes(t.policy.leeway + _SHORT_LIFE_S + 2)
+    await t.call("good", early, "the same token")
+
+
+TIMELINES: Mapping[str, tuple[str, Script]] = {
     "rotate_in": ("a new key is published and used", rotate_in),
     "rotate_out": ("a key is withdrawn, another one stays", rotate_out),
     "withdrawn_at_once": ("all keys are withdrawn", withdrawn_at_once),
@@ -246,5 +270,7 @@ KEY_TIMELINES: Mapping[str, tuple[str, Script]] = {
     "same_kid_flood": ("forged tokens come under the known kid", same_kid_flood),
     "many_calls": ("many honest tokens come by one key", many_calls),
     "hanging": ("the issuer never answers", hanging),
+    "expires_in_use": ("a token expires while it is used", expires_in_use),
+    "begins_in_use": ("a token becomes valid while it is used", begins_in_use),
 }
 """What happens in each timeline, in words, and its script (keys: RFC 7517 §4.3 to §5)."""
