@@ -20,7 +20,6 @@ class Profile(StrEnum):
     SEVERAL_CHALLENGES = "several-challenges"
     LOWER_CASE_SCHEME = "lower-case-scheme"
     TOKEN_PARAMETERS = "token-parameters"  # noqa: S105  unquoted challenge parameters (RFC 9110 §5.6.2)
-    ERROR_ON_MISSING_TOKEN = "error-on-missing-token"  # noqa: S105  the name of a variation
     EMPTY_REFUSALS = "empty-refusals"
     MALFORMED_401 = "malformed-401"
     HELD_SCOPES = "held-scopes"

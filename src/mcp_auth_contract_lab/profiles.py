@@ -95,10 +95,6 @@ def _with_held_scopes(insufficient: Callable[..., Denial]) -> Callable[..., Deni
     return repeating
 
 
-def _error_on_missing_token(pointer: str | None, scope: str) -> Denial:
-    return token_invalid(pointer, scope, "authentication is required")
-
-
 def _malformed_as_401(pointer: str | None, description: str) -> Denial:
     return token_invalid(pointer, BASIC_SCOPE, description)
 
@@ -172,7 +168,6 @@ PROFILES: Mapping[Profile, Change] = MappingProxyType(
             "challenges", write=lambda denial: respond(denial, (bearer_challenge(denial, "bearer"),))
         ),
         Profile.TOKEN_PARAMETERS: changing("challenges", write=_unquoted),
-        Profile.ERROR_ON_MISSING_TOKEN: changing("challenges", missing=_error_on_missing_token),
         Profile.EMPTY_REFUSALS: adapting(
             "challenges", "write", lambda write: lambda denial: write(replace(denial, body=""))
         ),

@@ -24,6 +24,7 @@ COMMON = {
 EXPECTED = {
     "mcp_sdk": {
         **COMMON,
+        "challenge-no-error-without-token": "a missing token is called an invalid one",
         "scope-missing-403": "scopes of single tools are checked inside the tool, too late for an HTTP status",
     },
     "fastmcp": {

@@ -1,6 +1,6 @@
 """What a server answered, and how it reads: accepted, refused in some way, or ambiguous."""
 
-from mcp_auth_contract.answers.answer import Answer, JsonObject, TransportFailure
+from mcp_auth_contract.answers.answer import WITHHELD, Answer, JsonObject, TransportFailure
 from mcp_auth_contract.answers.attempt import Attempt
 from mcp_auth_contract.answers.reading import (
     Accepted,
@@ -14,6 +14,7 @@ from mcp_auth_contract.answers.reading import (
 )
 
 __all__ = [
+    "WITHHELD",
     "Accepted",
     "AmbiguityReason",
     "Ambiguous",

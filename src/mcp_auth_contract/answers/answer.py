@@ -20,6 +20,10 @@ class TransportFailure(StrEnum):
     PROTOCOL = "the answer breaks HTTP"
 
 
+WITHHELD = "refused: "
+"""How the detail begins where the kit kept itself from sending a request."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What came back for one request.

@@ -100,6 +100,8 @@ class GenuineMinter(Minter):
                 return _OTHER_SCOPES
             case questions.SurfaceQuestion():
                 return replace(question, principal=self.holder, scopes=None)
+            case questions.AccessQuestion(probe="strangers"):
+                return _OTHER_PRINCIPAL
             case questions.AccessQuestion(owner=owner, principal=principal):
                 if {owner, principal} != {self.holder}:
                     return _OTHER_PRINCIPAL

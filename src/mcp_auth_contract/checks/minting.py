@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from mcp_auth_contract.checks.questions import GOOD
 from mcp_auth_contract.checks.tokens.observation import TokenShown
 from mcp_auth_contract.clock import Clock
-from mcp_auth_contract.contract import Contract, Principal, operations
+from mcp_auth_contract.contract import Contract, Principal, operations, stranger_named
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Identity,
@@ -123,11 +123,16 @@ class Minter:
         known = self._specs.get((principal, scopes))
         if known is not None and self.clock() - known.now < self.profile.lifetime / 2:
             return known
-        identity = identity_of(principal, self.contract.principals[principal])
+        identity = identity_of(principal, self.who(principal))
         given = None if scopes is None else tuple(sorted(scopes))
         spec = good_token(self.profile, identity, self.key, self.clock(), scopes=given)
         self._specs[principal, scopes] = spec
         return spec
+
+    def who(self, principal: str) -> Principal:
+        """Return a principal of the contract, or a stranger whom the kit made up beside one."""
+        known = self.contract.principals.get(principal)
+        return stranger_named(self.contract, principal) if known is None else known
 
     def mint(
         self, principal: str, token: str, variant: str | None = None, scopes: frozenset[str] | None = None
@@ -159,7 +164,7 @@ class Minter:
         change: Callable[[TokenSpec], TokenSpec] | None = None,
     ) -> Minted:
         """Mint a token of its own, valid by the clock of now: signed by another key, with other claims, or changed."""
-        identity = identity_of(principal, self.contract.principals[principal])
+        identity = identity_of(principal, self.who(principal))
         spec = good_token(self.profile, identity, key or self.key, self.clock())
         for name, value in (claims or {}).items():
             spec = spec.with_claim(name, value)

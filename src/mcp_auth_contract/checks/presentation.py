@@ -8,6 +8,8 @@ from types import MappingProxyType
 from typing import TypeAlias
 from urllib.parse import quote
 
+from mcp_auth_contract.tokens.defects.urls import FORGED_HOST
+
 FOREIGN_ORIGIN = "https://origin.invalid"
 """An Origin that no server can know: the `invalid` domain is reserved (RFC 2606)."""
 
@@ -167,6 +169,12 @@ _BEARER = ("Authorization", "Bearer {token}")
 _TWO = "two Authorization lines, one with the good token and one with a forged one"
 _ARGUMENT = "the principal's good token as argument access_token, beside another token in the header"
 
+
+def _foreign_host(name: str, value: str, *more: tuple[str, str]) -> tuple[str, _Build]:
+    words = f"Authorization: Bearer <token>, and {name} with a host nobody knows"
+    return _fields(words, _BEARER, (name, value), *more)
+
+
 _WAYS: Mapping[str, tuple[str, _Build]] = {
     "bearer": _standard("Bearer"),
     "scheme_lower": _standard("bearer"),
@@ -256,7 +264,17 @@ _WAYS: Mapping[str, tuple[str, _Build]] = {
     "header_x_user_id": _named("X-User-Id"),
     "header_x_remote_user": _named("X-Remote-User"),
     "header_x_goog_user_email": _named("X-Goog-Authenticated-User-Email"),
+    "header_x_forwarded_user_underscored": _named("X_Forwarded_User"),
+    "header_x_user_id_underscored": _named("X_User_Id"),
+    "header_x_remote_user_underscored": _named("X_Remote_User"),
+    "header_remote_user": _named("Remote-User"),
+    "header_remote_user_underscored": _named("Remote_User"),
+    "header_x_auth_request_user": _named("X-Auth-Request-User"),
+    "header_x_authenticated_user": _named("X-Authenticated-User"),
     "header_x_ms_client_principal": _named("X-MS-CLIENT-PRINCIPAL", _claims_header, "claims"),
+    "bearer_forwarded_host": _foreign_host("X-Forwarded-Host", FORGED_HOST, ("X-Forwarded-Proto", "https")),
+    "bearer_forwarded": _foreign_host("Forwarded", f"host={FORGED_HOST};proto=https"),
+    "bearer_host": _foreign_host("Host", FORGED_HOST),
     "foreign_origin": _fields(
         "Authorization: Bearer <token>, and an Origin nobody knows", _BEARER, ("Origin", FOREIGN_ORIGIN)
     ),

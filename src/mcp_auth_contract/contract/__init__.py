@@ -32,6 +32,7 @@ from mcp_auth_contract.contract.operations import (
 from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.contract.schema import contract_schema
 from mcp_auth_contract.contract.server import Claims, Issuer, Policy, Target
+from mcp_auth_contract.contract.strangers import namesake_of, nearest, stranger_named, strangers
 
 __all__ = [
     "VARIABLES",
@@ -57,6 +58,8 @@ __all__ = [
     "implying",
     "keyed",
     "load_contract",
+    "namesake_of",
+    "nearest",
     "no_access",
     "operation_of",
     "operations",
@@ -67,5 +70,7 @@ __all__ = [
     "resolve",
     "resolve_issuer",
     "satisfies",
+    "stranger_named",
+    "strangers",
     "tool_call",
 ]

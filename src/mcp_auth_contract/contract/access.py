@@ -19,10 +19,14 @@ class Ways(StrEnum):
     """A principal who is no reader lists, searches or exports records."""
     UNSHARED = "unshared"
     """The same, by an id under which the principal has no record."""
+    STRANGERS = "strangers"
+    """Users whom no contract names read, list, search or export; `principal` is the owner whom they resemble."""
     READERS = "readers"
     """A reader who is not the owner reads one record."""
     WRITES = "writes"
     """A principal who is not the owner changes one record."""
+    OWN_WRITES = "own_writes"
+    """An owner changes one record of their own."""
     KEYED = "keyed"
     """The same, by a tool that takes an idempotency key."""
     CURSORS = "cursors"
@@ -105,6 +109,10 @@ def no_access(contract: Contract, ways: Ways) -> str:
         return "no record is written by a tool with an idempotency key"
     if ways is Ways.TASKS and all(key != Ways.READS or path.tool is None for _, key, path in contract.paths()):
         return "no record of the contract is read by a tool"
+    if ways is Ways.STRANGERS:
+        return "every principal of the contract may read every record"
+    if ways is Ways.OWN_WRITES:
+        return f"no record of the contract has {Ways.WRITES}"
     if ways in (Ways.UNSHARED, Ways.TASKS):
         return no_access(contract, Ways.READS)
     if not any(key == ways for _, key, _ in contract.paths()):
@@ -130,6 +138,12 @@ def _unshared(contract: Contract) -> Iterator[Access]:
             yield access
 
 
+def _strangers(contract: Contract) -> Iterator[Access]:
+    for record, key, path in contract.paths():
+        if key in (Ways.READS, Ways.LISTS) and not all(map(record.may_read, contract.principals)):
+            yield Access(record.name, record.owner, record.owner, operation_of(contract, path))
+
+
 def _readers(contract: Contract) -> Iterator[Access]:
     for record, key, path in contract.paths():
         if key == Ways.READS:
@@ -138,6 +152,12 @@ def _readers(contract: Contract) -> Iterator[Access]:
                 access = _access(contract, record, path, principal)
                 if principal != record.owner and access.scopes is None:
                     yield access
+
+
+def _own_writes(contract: Contract) -> Iterator[Access]:
+    for record, key, path in contract.paths():
+        if key == Ways.WRITES:
+            yield Access(record.name, record.owner, record.owner, operation_of(contract, path))
 
 
 def _keyed(contract: Contract) -> Iterator[Access]:
@@ -214,7 +234,9 @@ _PARTS: Mapping[Ways, Callable[[Contract], Iterator[Access]]] = {
     Ways.LISTS: _foreign(Ways.LISTS),
     Ways.WRITES: _foreign(Ways.WRITES),
     Ways.UNSHARED: _unshared,
+    Ways.STRANGERS: _strangers,
     Ways.READERS: _readers,
+    Ways.OWN_WRITES: _own_writes,
     Ways.KEYED: _keyed,
     Ways.CURSORS: _cursors,
     Ways.HANDLES: _handles,

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import httpx
 
-from mcp_auth_contract.answers import Answer, TransportFailure
+from mcp_auth_contract.answers import WITHHELD, Answer, TransportFailure
 from mcp_auth_contract.clock import stopwatch
 from mcp_auth_contract.wire.connections import FAILURES, Connections, trouble_of
 from mcp_auth_contract.wire.conversation import Attempt, Received
@@ -120,9 +120,9 @@ class HttpClient:
         """
         request = Request("GET", url, (("Accept", accept), *headers), note=note)
         if origin_of(url) is None:
-            return self._refuse(request, "refused: not an http or https URL")
+            return self._refuse(request, f"{WITHHELD}not an http or https URL")
         if self.redactor.holds_secret(url):
-            return self._refuse(request, "refused: the URL holds a secret")
+            return self._refuse(request, f"{WITHHELD}the URL holds a secret")
         return await self.send(request)
 
     async def receive(self, request: Request) -> Received:

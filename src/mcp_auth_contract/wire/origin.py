@@ -8,6 +8,8 @@ from enum import StrEnum
 
 import httpx
 
+from mcp_auth_contract.answers.answer import WITHHELD
+
 Origin = tuple[str, str, int]
 """Scheme, host in lower case without brackets, port (RFC 6454 §4)."""
 
@@ -94,7 +96,7 @@ def refusal(addresses: tuple[str, ...], target: frozenset[Reach]) -> str | None:
         reach = reach_of(address)
         if reach is Reach.PUBLIC or reach in target or (reach is Reach.PRIVATE and Reach.PUBLIC not in target):
             continue
-        return f"refused: {reach.value} address {address}"
+        return f"{WITHHELD}{reach.value} address {address}"
     return None
 
 

@@ -54,6 +54,20 @@ def challenge_bare(denial: Denial) -> Response:
     return respond(denial, bare if _has_no_error(denial) else (bearer_challenge(denial),))
 
 
+@FAULTS.step("challenges", "missing")
+def error_on_missing_token(pointer: str | None, scope: str) -> Denial:
+    """A request without a token is told that its token is invalid."""
+    return token_invalid(pointer, scope, "authentication is required")
+
+
+@FAULTS.by(edited)
+async def challenge_of_deletes_unquoted(incoming: Incoming, response: Response) -> Response:
+    """The handler that ends sessions writes a challenge of its own, and forgets a quotation mark."""
+    if incoming.method == "DELETE" and "www-authenticate" in response.headers:
+        response.headers["www-authenticate"] = response.headers["www-authenticate"].removesuffix('"')
+    return response
+
+
 @FAULTS.step("challenges", "invalid")
 def challenge_quotes_inside(pointer: str | None, scope: str, description: str) -> Denial:
     """The error description holds quotation marks."""

@@ -117,6 +117,22 @@ def metadata_of_a_neighbour_at_the_path(document: _Document, incoming: Incoming)
 
 
 @FAULTS.by(_pointing)
+def pointer_from_host(settings: LabSettings, incoming: Incoming) -> str:
+    """The pointer is built from Host."""
+    host = incoming.header("host")
+    base = settings.base if host is None else f"{settings.base.partition('://')[0]}://{host}"
+    return base + WELL_KNOWN + settings.resource_path
+
+
+@FAULTS.by(_serving)
+def metadata_from_host(document: _Document, incoming: Incoming) -> Response:
+    """The metadata names the host of the request."""
+    host = incoming.header("x-forwarded-host") or incoming.header("host")
+    scheme, _, rest = str(document["resource"]).partition("://")
+    return serve_json({**document, "resource": f"{scheme}://{host}/{rest.partition('/')[2]}"}, incoming)
+
+
+@FAULTS.by(_pointing)
 def pointer_from_forwarded_host(settings: LabSettings, incoming: Incoming) -> str:
     """The pointer is built from X-Forwarded-Host."""
     host = incoming.header("x-forwarded-host")

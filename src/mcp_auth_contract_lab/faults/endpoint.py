@@ -1,6 +1,8 @@
 """Faults of the way to the endpoint: a verb, a path, a kind of message that gets past the token check."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from starlette.responses import Response
@@ -11,9 +13,11 @@ from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.fault import Change, Faults
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.modern import acknowledged
+from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.protocol import META_VERSION, meta_of
+from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.settings import ENDPOINT
-from mcp_auth_contract_lab.steps import DEFAULT_USER, intercepting
+from mcp_auth_contract_lab.steps import DEFAULT_USER, intercepting, verified
 from mcp_auth_contract_lab.streams import OpenStream
 
 FAULTS = Faults()
@@ -23,6 +27,10 @@ _Answer: TypeAlias = Callable[[Lab, Incoming], Awaitable[Response | None]]
 
 async def _as_default_user(lab: Lab, incoming: Incoming) -> Response | None:
     """Answer a POST for whoever sent it, as the default user and without a session."""
+    return await _as(DEFAULT_USER, lab, incoming)
+
+
+async def _as(caller: Principal, lab: Lab, incoming: Incoming) -> Response | None:
     message: Any = await incoming.message()
     messages = message if isinstance(message, list) else [message]
     if not all(isinstance(one, dict) for one in messages):
@@ -30,7 +38,7 @@ async def _as_default_user(lab: Lab, incoming: Incoming) -> Response | None:
     requests = [one for one in messages if isinstance(one.get("method"), str) and "id" in one]
     if not requests:
         return Response(status_code=202)
-    answers = [legacy.run(lab, one, DEFAULT_USER, Revision.R2025_06_18) for one in requests]
+    answers = [legacy.run(lab, one, caller, Revision.R2025_06_18) for one in requests]
     for one in answers:
         if META_VERSION in meta_of(requests[0]) and "result" in one:
             one["result"]["resultType"] = "complete"
@@ -55,6 +63,19 @@ def _open_to_messages(test: Callable[[Any], bool], answer: _Answer = _as_default
         return await answer(lab, incoming) if test(await incoming.message()) else None
 
     return intercepting(intercept=intercept)
+
+
+@FAULTS.by(lambda intercept: intercepting(intercept=intercept))
+async def array_unscoped_in_stateless(lab: Lab, incoming: Incoming) -> Response | None:
+    """The stateless revision still executes arrays, and checks no scopes of their elements."""
+    if incoming.method != "POST" or incoming.header("mcp-protocol-version") not in lab.behaviour.protocol.modern:
+        return None
+    if not isinstance(await incoming.message(), list):
+        return None
+    with suppress(InvalidToken):
+        caller = await verified(lab, incoming)
+        return None if caller is None else await _as(replace(caller, scopes=DEFAULT_USER.scopes), lab, incoming)
+    return None
 
 
 def _verb(method: str, path: str = ENDPOINT) -> Callable[[_Answer], Change]:
@@ -144,6 +165,7 @@ FAULTS.rows(
         for name, shown, test in (
             ("text", "text/plain", lambda media: media.startswith("text/plain")),
             ("form", "a form", lambda media: media.startswith("application/x-www-form-urlencoded")),
+            ("unknown", "a type that nobody knows", lambda media: media == "application/x-probe"),
             ("missing", "nothing in particular", lambda media: media == ""),
             ("charset", "JSON with a charset", lambda media: "charset=" in media),
         )

@@ -1,17 +1,20 @@
 """Faults of isolation: who owns a record, an export, a task or a state is not asked, on one way or in one memory."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from mcp_auth_contract_lab import rpc
+from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing
+from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.records import Invoice, Way, first_invoices, is_owner, owner_and_readers
-from mcp_auth_contract_lab.refusal import RpcRefused
-from mcp_auth_contract_lab.steps import always, broken
+from mcp_auth_contract_lab.refusal import InvalidToken, RpcRefused
+from mcp_auth_contract_lab.steps import DEFAULT_USER, always, broken, intercepting, verified
 from mcp_auth_contract_lab.tasks import Task, Use, its_owner
 
 FAULTS = Faults()
@@ -23,6 +26,8 @@ _ACCOUNTS = frozenset((name, one.tenant) for one in first_invoices() for name in
 """Who has an account: these faults let customers in, not strangers, whom other faults are about."""
 
 _isolation = partial(changing, "isolation")
+
+_NAMES = frozenset(name for name, _ in _ACCOUNTS)
 
 
 def _seen_by(sight: Callable[[Principal, Invoice], bool], *ways: Way) -> Change:
@@ -71,6 +76,9 @@ FAULTS.rows(
      _seen_by(_same_tenant, *_READS)),
     ("isolation-list-by-tenant", "Lists, searches and exports are filtered by the tenant alone.",
      _seen_by(_same_tenant, *_LISTS)),
+    ("isolation-list-for-newcomers", "Who has no account yet is shown the lists of the whole tenant.",
+     _seen_by(lambda principal, invoice: principal.subject not in _NAMES and principal.tenant == invoice.tenant,
+              *_LISTS)),
     ("isolation-tenant-ignored", "A user of the same name in another tenant may read a record.",
      _seen_by(lambda principal, invoice: principal.subject == invoice.owner, *_READS, *_LISTS)),
     ("isolation-readers-shut-out", "Only the owner may read what is shared.",
@@ -89,6 +97,44 @@ FAULTS.rows(
      _isolation(repeated=lambda _principal, _key: None)),
     ("isolation-key-shared", "An idempotency key brings whoever sends it the answer to the first write.",
      _isolation(repeated=lambda _principal, key: key)),
+)  # fmt: skip
+
+
+def _written_first(whose: Callable[[Lab, Incoming], Awaitable[Principal | None]]) -> Change:
+    """Carry a write out, for whom a step takes the caller, before anything is asked."""
+
+    async def intercept(lab: Lab, incoming: Incoming) -> None:
+        message = await incoming.posted()
+        params = rpc.params_of(message)
+        given = params.get("arguments")
+        called = message.get("method") == "tools/call" and params.get("name") == "update_invoice"
+        if not called or not isinstance(given, dict):
+            return
+        principal = await whose(lab, incoming)
+        if principal is not None:
+            with suppress(Exception):
+                lab.ledger.update(principal, given["invoice_id"], given["amount"], None)
+
+    return intercepting(intercept=intercept)
+
+
+async def _unchecked(_lab: Lab, incoming: Incoming) -> Principal | None:
+    if incoming.header("authorization") is None:
+        return DEFAULT_USER
+    return None
+
+
+async def _named(lab: Lab, incoming: Incoming) -> Principal | None:
+    """Return whom a good token names whose scopes would not do."""
+    with suppress(InvalidToken):
+        principal = await verified(lab, incoming)
+        return principal if principal is not None and "invoices:write" not in principal.scopes else None
+    return None
+
+
+FAULTS.rows(
+    ("write-before-token-check", "A write without a token is refused once it is done.", _written_first(_unchecked)),
+    ("write-before-scope-check", "A write is refused for its scope once it is done.", _written_first(_named)),
 )  # fmt: skip
 
 FAULTS.rows(

@@ -111,6 +111,24 @@ def scope_by_first_name(incoming: Incoming, method: str, params: Mapping[str, An
 
 
 @FAULTS.by(_asked)
+def scope_by_folded_name(_incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
+    """Members are looked up in any case where a call is checked, in one where it runs."""
+    return method, {key.lower(): value for key, value in params.items()}
+
+
+def _folded(message: object) -> Mapping[str, Any]:
+    return {key.casefold(): value for key, value in message.items()} if isinstance(message, dict) else {}
+
+
+@FAULTS.by(_asked)
+def scope_by_folded_member(incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
+    """Letters that fold to those of params or method are read as these where a call is checked."""
+    read = _folded(json.loads(incoming.read or b"{}"))
+    asked = read.get("method")
+    return asked if isinstance(asked, str) else method, rpc.params_of(dict(read)) or params
+
+
+@FAULTS.by(_asked)
 def scope_by_argument(_incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
     """A call whose arguments name its scopes is believed."""
     arguments = params.get("arguments")

@@ -94,6 +94,10 @@ FAULTS.rows(
     ("session-keeps-first-user", "Whoever uses a session acts as the one who opened it.",
      _rules(usable_by=always, acting=lambda session, principal: replace(
          session.owner, scopes=principal.scopes, expires=principal.expires))),
+    ("session-bound-to-subject-and-client", "A namesake in another tenant uses a session, and acts as its owner.",
+     _rules(usable_by=lambda session, principal: (
+         (session.owner.subject, session.owner.client) == (principal.subject, principal.client)),
+         acting=lambda session, principal: replace(session.owner, scopes=principal.scopes))),
     ("session-bound-to-token", "A session takes only the token that opened it.",
      _rules(usable_by=lambda session, principal: (
          owner_alone(session, principal) and session.owner.expires == principal.expires))),

@@ -25,6 +25,7 @@ from tests.unit.checks.literals import (
     call,
     document,
     facts,
+    forged,
     http,
     nothing_at,
     preflight,
@@ -89,6 +90,7 @@ _ON_CALLS: Mapping[str, tuple[Any, Facts]] = {
     "error_is_invalid_token": (call(answer(401, _CHALLENGE)), _HERE),
     "has_bearer_challenge": (call(answer(401, 'Basic realm="a"')), _HERE),
     "has_resource_metadata": (call(answer(401, 'Bearer realm="a"')), _HERE),
+    "no_error_without_token": (call(answer(401, 'Bearer error="invalid_token"')), _HERE),
     "has_www_authenticate": (call(answer(401)), _HERE),
     "no_result_in_refusal": (call(answer(401, _CHALLENGE, body={"id": 1, "result": {}})), _HERE),
     "no_session_id_in_refusal": (call(answer(401, _CHALLENGE, headers=(("mcp-session-id", "s1"),))), _HERE),
@@ -147,10 +149,16 @@ _AT_DOORS: Mapping[str, tuple[Any, Facts]] = {
 
 _ON_RESOURCES: Mapping[str, tuple[Any, Facts]] = {
     "pointer_not_reflected": (
-        resource(at_pointer(), reflected=answer(401, 'Bearer resource_metadata="https://forwarded.invalid/metadata"')),
+        resource(
+            at_pointer(), forged=(forged(answer(401, 'Bearer resource_metadata="https://forwarded.invalid/metadata"')),)
+        ),
         _HERE,
     ),
     "pointer_resolves": (resource(nothing_at(Location.POINTER, PATH_URL)), _HERE),
+    "prm_not_reflected": (
+        resource(forged=(forged(answer(401), document=at_path(altered(RESOURCE, resource="https://else.invalid"))),)),
+        _HERE,
+    ),
     "prm_any_accept": (resource(accepts=(("Accept: */*", answer(406)),)), _HERE),
     "prm_authorization_servers": (resource_with(authorization_servers=GONE), _HERE),
     "prm_bearer_methods": (resource_with(bearer_methods_supported=["header", "query"]), _HERE),
@@ -266,6 +274,8 @@ _BETWEEN_USERS: Mapping[str, tuple[Any, Facts]] = {
     "owner_undisturbed": (isolation.record(again=isolation.NOTHING), _HERE),
     "reader_audited": (isolation.audit(), _HERE),
     "reader_served": (isolation.record(), _HERE),
+    "refused_write_undone": (isolation.refused(answer(401), result(amount=2)), _HERE),
+    "strangers_denied": (isolation.strangers(namesake=isolation.OWN), _HERE),
     "record_hidden": (isolation.record(last=isolation.OWN), _HERE),
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mcp_auth_contract.answers import Answer, Attempt, TransportFailure, read
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServer, AuthorizationServersObserved
-from mcp_auth_contract.checks.discovery.observation import Document, Location, ResourceMetadataObserved
+from mcp_auth_contract.checks.discovery.observation import Document, ForgedHost, Location, ResourceMetadataObserved
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.checks.tokens.observation import CallObserved, TokenShown
@@ -176,6 +176,11 @@ def resource(*documents: Document, **rest: Any) -> ResourceMetadataObserved:
     pointer = next((each.url for each in documents if each.where is Location.POINTER), None)
     found = documents or (at_path(),)
     return ResourceMetadataObserved(ENDPOINT, rest.pop("challenge", None), rest.pop("pointer", pointer), found, **rest)
+
+
+def forged(challenge: Answer, *, document: Document | None = None, header: str = "X-Forwarded-Host") -> ForgedHost:
+    """What a call without a token and the document's location answered to a request that names a foreign host."""
+    return ForgedHost(header, challenge, document or at_path(), anywhere=header == "Host")
 
 
 def resource_with(**members: Any) -> ResourceMetadataObserved:

@@ -16,6 +16,7 @@ from tests.unit.checks.literals import (
     answer,
     at_pointer,
     call,
+    forged,
     http,
     judged,
     preflight,
@@ -44,7 +45,9 @@ from mcp_auth_contract.checks.isolation.observation import (
     CursorObserved,
     MissingObserved,
     RecordObserved,
+    RefusedWritesObserved,
     RepeatedWriteObserved,
+    StrangersObserved,
     WriteObserved,
 )
 from mcp_auth_contract.checks.leaks.observation import ExchangesObserved, UpstreamObserved
@@ -62,6 +65,7 @@ WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'
 UNAUTHORIZED = answer(401, BEARER)
 
 SOUND_CALLS = {
+    "no_error_without_token": call(answer(401, f"Bearer {POINTER}")),
     "reader_served": isolation.record(foreign=isolation.OWN, last=isolation.OWN),
     **SOUND_IN_RESULTS,
     "accepted": call(result()),
@@ -112,12 +116,14 @@ SOUND = {
     ResourceMetadataObserved: resource(
         at_pointer(),
         accepts=(("Accept: */*", answer(200)),),
-        reflected=answer(401, BEARER),
+        forged=(forged(answer(401, BEARER)),),
     ),
     ToolPointersObserved: SOUND_POINTERS,
     ToolSchemesObserved: SOUND_SCHEMES,
     RecordObserved: isolation.record(),
+    StrangersObserved: isolation.strangers(),
     WriteObserved: isolation.write(),
+    RefusedWritesObserved: isolation.refused(UNAUTHORIZED),
     RepeatedWriteObserved: isolation.repeated(),
     CursorObserved: isolation.cursor(),
     MissingObserved: isolation.missing(),

@@ -188,6 +188,11 @@ def in_argument(lab, keys) -> bool:
     return CANARY in post(lab, [], {"name": "get_invoice", "arguments": arguments}).text
 
 
+def unscoped_array(lab, keys) -> bool:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}
+    return CANARY in lab.post([call], keys.token(scope="x"), {"mcp-protocol-version": "2026-07-28"}).text
+
+
 def path(spelling: str) -> Callable[..., bool]:
     return lambda lab, _keys: CANARY in post(lab, [], CALL, spelling).text
 
@@ -274,6 +279,7 @@ SEEN: Mapping[str, Callable[..., bool]] = {
     "audience-of-issuer-accepted": claim(aud="https://issuer.test"),
     "audience-list-unread": claim(aud=["https://other.test"]),
     "audience-list-refused": strict_list,
+    "audience-from-host": claim(aud="http://lab.test/mcp"),
     "expiry-ignored": claim(exp=1),
     "expiry-missing-accepted": claim(exp=...),
     "leeway-of-a-day": lambda lab, keys: read(lab, keys.token(exp=keys.claims()["exp"] - 80_000)),
@@ -318,6 +324,13 @@ SEEN: Mapping[str, Callable[..., bool]] = {
     "forwarded-token-accepted": headers(("x-forwarded-authorization", "Bearer {token}")),
     "mcp-param-token-accepted": headers(("mcp-param-authorization", "Bearer {token}")),
     "identity-header-trusted": headers(("x-forwarded-user", "alice")),
+    "underscored-identity-trusted": headers(("x_forwarded_user", "alice")),
+    "forwarded-address-trusted": headers(("x-forwarded-for", "127.0.0.1")),
+    "underscored-address-trusted": headers(("x_forwarded_for", "127.0.0.1")),
+    "local-host-trusted": headers(("x-forwarded-host", "localhost")),
+    "subrequest-trusted": headers(("x-middleware-subrequest", "middleware:middleware")),
+    "internal-mark-trusted": headers(("x-internal-request", "true")),
+    "original-path-checked": headers(("x-original-url", "/.well-known/oauth-protected-resource")),
     "get-stream-open": opens("GET", "/mcp"),
     "head-open": head,
     "delete-open": ended,
@@ -325,6 +338,7 @@ SEEN: Mapping[str, Callable[..., bool]] = {
     "notification-open": message({"jsonrpc": "2.0", "method": "notifications/cancelled"}, 202),
     "client-response-open": message(RESPONSE, 202),
     "batch-open": message([{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}], 200),
+    "array-unscoped-in-stateless": unscoped_array,
     "listen-open": opens("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen"}),
     "modern-era-open": headers(),
     "path-trailing-slash-open": path("/mcp/"),
@@ -337,6 +351,7 @@ SEEN: Mapping[str, Callable[..., bool]] = {
     "content-type-text-open": media("text/plain"),
     "content-type-form-open": media("application/x-www-form-urlencoded"),
     "content-type-missing-open": no_media,
+    "content-type-unknown-open": media("application/x-probe"),
     "content-type-charset-open": media("application/json; charset=utf-16"),
     "scope-ignored": runs("tools/call", WRITE, "x"),
     "scope-ignored-for-tools": runs("tools/call", CALL, "x"),

@@ -154,8 +154,6 @@ def test_challenges_may_be_spelt_in_other_legal_ways(make_lab, keys):
     assert lower.startswith("bearer resource_metadata=")
     tokens = make_lab(Profile.TOKEN_PARAMETERS).post({}, keys.forged()).headers["www-authenticate"]
     assert tokens.startswith("Bearer error=invalid_token , error_description=")
-    named = make_lab(Profile.ERROR_ON_MISSING_TOKEN).post({}).headers["www-authenticate"]
-    assert 'error="invalid_token"' in named
     assert make_lab(Profile.EMPTY_REFUSALS).post({}).content == b""
     assert make_lab(Profile.MALFORMED_401).post({}, "a b").status_code == 401
     held = make_lab(Profile.HELD_SCOPES).call("export_invoices", token=keys.token(scope="invoices:read"))

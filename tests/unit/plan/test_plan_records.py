@@ -118,6 +118,7 @@ def test_what_writes_runs_alone() -> None:
     assert {probe.name for probe in PROBES.values() if probe.records and probe.alone} == {
         "audit",
         "record_write",
+        "refused_write",
         "repeated_write",
     }
     assert set(PROBES["record"].forms) <= {ways.value for ways in Ways}

@@ -87,7 +87,8 @@ def _bearer(answers: Sequence[Answer], facts: Facts) -> Sequence[Challenges] | V
 @judge_each(_bearer, "Bearer with at least one parameter")
 def challenge_has_parameter(challenges: Challenges, facts: Facts) -> str | None:
     """The Bearer scheme is followed by at least one parameter (RFC 6750 §3)."""
-    return None if challenges.bearer and challenges.bearer.params else "a bare Bearer challenge"
+    bare = any(one.is_bearer and not one.params for one in challenges.challenges)
+    return "a bare Bearer challenge" if bare else None
 
 
 def _faults(answer: Answer, *kinds: FaultKind) -> str | None:
@@ -143,6 +144,13 @@ def error_is_invalid_token(challenges: Challenges, facts: Facts) -> str | None:
     if said == "invalid_token":
         return None
     return f'error="{said}"' if said else "no error parameter"
+
+
+@judge_each(_bearer, "a challenge without error")
+def no_error_without_token(challenges: Challenges, facts: Facts) -> str | None:
+    """Where no credentials were sent, there is no error to report (RFC 6750 §3.1)."""
+    said = challenges.of_bearer("error")
+    return None if said is None else f'error="{said}"'
 
 
 @judge_each(_refusals, "a refusal without a result")

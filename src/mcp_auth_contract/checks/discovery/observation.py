@@ -53,12 +53,25 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgedHost:
+    """What requests got that named a foreign host: the refusal of a call without a token, and the document.
+
+    `header` says in which field the host stood; `anywhere` that a server need not answer for it at all.
+    """
+
+    header: str
+    challenge: Answer
+    document: Document
+    anywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ResourceMetadataObserved(Observation):
     """Everything RFC 9728 discovery shows about one endpoint.
 
     `challenge` is the answer to a call without a token; `pointer` the `resource_metadata` it named. `accepts` are the
-    same document fetched with other Accept and MCP-Protocol-Version headers, by label. `reflected` is the challenge
-    of the same call sent with a foreign X-Forwarded-Host; `jwks` the resource's own key set, if the document names one.
+    same document fetched with other Accept and MCP-Protocol-Version headers, by label. `forged` are the same
+    call and document asked for under a foreign host; `jwks` the resource's own key set, if the document names one.
     """
 
     endpoint: str
@@ -66,7 +79,7 @@ class ResourceMetadataObserved(Observation):
     pointer: str | None
     documents: tuple[Document, ...]
     accepts: tuple[tuple[str, Answer], ...] = ()
-    reflected: Answer | None = None
+    forged: tuple[ForgedHost, ...] = ()
     jwks: Document | None = None
 
     def at(self, where: Location) -> Document | None:

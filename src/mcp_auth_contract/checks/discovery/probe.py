@@ -5,18 +5,25 @@ from dataclasses import replace
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.client import PrincipalSession
 from mcp_auth_contract.checks.context import Context
-from mcp_auth_contract.checks.discovery.observation import Document, Location, ResourceMetadataObserved
+from mcp_auth_contract.checks.discovery.observation import (
+    Document,
+    ForgedHost,
+    Location,
+    ResourceMetadataObserved,
+)
 from mcp_auth_contract.checks.presentation import Presentation
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import Question
 from mcp_auth_contract.checks.tokens.probe import ask_without_token
 from mcp_auth_contract.oauth.document import read_json_object
 from mcp_auth_contract.oauth.metadata import identifier_faults, protected_resource_urls
+from mcp_auth_contract.tokens.defects.urls import FORGED_HOST
 
-FORWARDED_HOST = "forwarded.invalid"
-"""A host that no configuration names: the `invalid` domain is reserved (RFC 2606)."""
-
-_FORWARDED = Presentation((("X-Forwarded-Host", FORWARDED_HOST), ("X-Forwarded-Proto", "https")))
+_FORGED = (
+    (("X-Forwarded-Host", FORGED_HOST), ("X-Forwarded-Proto", "https")),
+    (("Forwarded", f"host={FORGED_HOST};proto=https"),),
+    (("Host", FORGED_HOST),),
+)
 _STRAY = "/no-such-resource-7b1f"
 _ACCEPTS = (
     ("Accept: */*", "*/*", ()),
@@ -45,7 +52,7 @@ async def ask_resource_metadata(_question: Question, context: Context) -> Resour
         (label, await context.fetch(best.url, accept=accept, headers=headers)) for label, accept, headers in _ACCEPTS
     ]
     return replace(
-        observed, accepts=tuple(accepts), reflected=await _reflected(context), jwks=await fetch_jwks(context, best)
+        observed, accepts=tuple(accepts), forged=await _forged(context, best), jwks=await fetch_jwks(context, best)
     )
 
 
@@ -58,11 +65,17 @@ async def _refusal(context: Context) -> Answer | None:
     return next((answer for answer in asked.answers if answer.status == 401), None)
 
 
-async def _reflected(context: Context) -> Answer | None:
+async def _forged(context: Context, best: Document) -> tuple[ForgedHost, ...]:
+    """Call without a token, and fetch the document again, with each header that names a host."""
     if context.control is None:
-        return None
-    nobody = PrincipalSession(context, context.revisions[0], None)
-    return (await nobody.call(context.control, token=_FORWARDED)).answer
+        return ()
+    nobody, found = PrincipalSession(context, context.revisions[0], None), []
+    for headers in _FORGED:
+        name = headers[0][0]
+        called = await nobody.call(context.control, token=Presentation(headers), note=f"a foreign {name}")
+        fetched = read_document(best.where, best.url, await context.fetch(best.url, headers=headers))
+        found.append(ForgedHost(name, called.answer, fetched, anywhere=name == "Host"))
+    return tuple(found)
 
 
 async def fetch_jwks(context: Context, named_by: Document) -> Document | None:

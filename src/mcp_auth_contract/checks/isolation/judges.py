@@ -9,7 +9,9 @@ from mcp_auth_contract.checks.isolation.observation import (
     CursorObserved,
     MissingObserved,
     RecordObserved,
+    RefusedWritesObserved,
     RepeatedWriteObserved,
+    StrangersObserved,
     WriteObserved,
 )
 from mcp_auth_contract.checks.judging import judge, proves_nothing
@@ -23,6 +25,30 @@ def record_hidden(observed: RecordObserved, facts: Facts) -> Verdict:
     others = tuple(observed.by(observed.principal))
     leaks = filter(None, (leak(call, expected, observed.canary) for call in others))
     return next(leaks, None) or _uncontrolled(observed) or unproved(*others) or Pass()
+
+
+@judge
+def strangers_denied(observed: StrangersObserved, facts: Facts) -> Verdict:
+    """Whoever resembles a record's owner in one thing is somebody else (OAuth 2.1 §5.2).
+
+    A server may refuse users whom it does not know altogether. A user of the owner's tenant may share the record unless
+    the contract bars somebody of that tenant.
+    """
+    advice: str | None = None
+    for call in observed.strangers:
+        found = leak(call, f"no byte of {observed.canary.record} for {call.principal}", observed.canary)
+        if found is not None and call.principal not in observed.spared:
+            return found
+        if found is not None:
+            advice = f"{call.principal} gets {observed.canary.record}; the contract bars nobody of that tenant"
+    if doubt := _uncontrolled(observed):
+        return doubt
+    for call in observed.strangers:
+        if proves_nothing(call.answers[-1]):
+            return Inconclusive(f"{call.principal}: {call.said}")
+        if call.accepted and call.cut:
+            return Inconclusive(f"{call.principal}: the answer was longer than is read")
+    return Pass(advice)
 
 
 @judge
@@ -76,6 +102,28 @@ def foreign_write_denied(observed: WriteObserved, facts: Facts) -> Verdict:
         return Fail(expected, f"{foreign.said}, and the owner reads another value", Impact.PRIVILEGE_ESCALATION)
     shown = Pass() if observed.shown else _refused_at_least(foreign, "no read shows what a write changes")
     return unproved(foreign) or shown
+
+
+@judge
+def refused_write_undone(observed: RefusedWritesObserved, facts: Facts) -> Verdict:
+    """What is refused is not carried out: the owner reads the same before and after (OAuth 2.1 §5.2)."""
+    if doubt := _no_write_control(observed):
+        return doubt
+    if not observed.steady:
+        return NotApplicable("what the owner reads differs each time")
+    if not observed.shown:
+        return NotApplicable("what the owner reads does not show what a write changes")
+    for one in observed.refused:
+        if proves_nothing(one.write.answers[-1]):
+            return Inconclusive(f"{one.write.said} to a write with {one.credential}")
+        if one.write.accepted:
+            return Inconclusive(f"{one.write.said} to a write with {one.credential}; another check reports it")
+        if not one.after.accepted:
+            return Inconclusive(f"the owner cannot read behind a write with {one.credential}: {one.after.said}")
+        if one.after.result != observed.before.result:
+            seen = f"{one.write.said} to a write with {one.credential}, and the owner reads another value"
+            return Fail(f"{observed.canary.record} unchanged", seen)
+    return Pass()
 
 
 @judge
@@ -163,9 +211,9 @@ def reader_audited(observed: AuditObserved, facts: Facts) -> Verdict:
     return Fail("a line in the audit log", "none")
 
 
-def _uncontrolled(observed: RecordObserved) -> Inconclusive | None:
+def _uncontrolled(observed: RecordObserved | StrangersObserved) -> Inconclusive | None:
     """The owner has to see the record, before and after: else its absence elsewhere proves nothing."""
-    own = tuple(observed.by(observed.owner))
+    own = observed.own if isinstance(observed, StrangersObserved) else tuple(observed.by(observed.owner))
     for call in own:
         if call.shows(observed.canary) is None:
             said = call.unread or call.said
@@ -202,7 +250,7 @@ def _for_scope(answer: Answer) -> bool:
     return bearer is not None and bearer.get("error") == "insufficient_scope"
 
 
-def _no_write_control(observed: WriteObserved | RepeatedWriteObserved) -> Inconclusive | None:
+def _no_write_control(observed: WriteObserved | RefusedWritesObserved | RepeatedWriteObserved) -> Inconclusive | None:
     """The owner's own writes and reads have to work."""
     for each in (observed.own, observed.before, observed.after, observed.control):
         if not each.accepted:

@@ -86,6 +86,20 @@ class RecordObserved(Observation):
         return answers_in(sorted(self.calls, key=lambda call: call.principal != self.principal))
 
 
+@dataclass(frozen=True, slots=True)
+class StrangersObserved(Observation):
+    """The owner, users whom the contract does not name, and the owner again, on one way to a record.
+
+    `spared` are the strangers who might share the record with its owner for all that the contract says.
+    """
+
+    owner: str
+    canary: Canary
+    strangers: tuple[Asked, ...]
+    own: tuple[Asked, ...]
+    spared: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Writes(Observation):
     """What the owner of a record does around another principal's write.
@@ -131,6 +145,29 @@ class WriteObserved(_Writes):
     @property
     def answers(self) -> Iterator[Answer]:
         return answers_in((self.foreign, self.own, self.before, *self.later))
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedWrite:
+    """A write of the owner with a credential that is not enough, and what the owner reads behind it."""
+
+    credential: str
+    write: Asked
+    after: Asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedWritesObserved(_Writes):
+    """Writes on a record with credentials that are not enough, each followed by a read; `principal` is the owner.
+
+    `after` and `again` are two reads before the first of them.
+    """
+
+    refused: tuple[RefusedWrite, ...]
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        return answers_in((self.refused, self.own, self.before, *self.later))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,17 @@ import secrets
 from mcp_auth_contract.answers import Accepted, describe, read
 from mcp_auth_contract.checks.client import PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
-from mcp_auth_contract.checks.isolation.observation import Asked, Canary, CursorObserved, PageTokenUse, RecordObserved
+from mcp_auth_contract.checks.isolation.observation import (
+    Asked,
+    Canary,
+    CursorObserved,
+    PageTokenUse,
+    RecordObserved,
+    StrangersObserved,
+)
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
-from mcp_auth_contract.contract import Contract, Operation, Record, Ways
+from mcp_auth_contract.contract import Contract, Operation, Record, Ways, nearest, strangers
 from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.model import OperationKind
 from mcp_auth_contract.wire.conversation import Received
@@ -107,6 +114,24 @@ async def ask_record(question: AccessQuestion, context: Context) -> RecordObserv
     )
     foreign = forbidden(contract, question.owner)
     return RecordObserved(question.owner, question.principal, canary, calls, foreign)
+
+
+@probe("What do users get whom the contract does not name?", ways=Ways.STRANGERS)
+async def ask_strangers(question: AccessQuestion, context: Context) -> StrangersObserved:
+    """Let users who resemble the owner in one thing take one way to the owner's record, between two of the owner's."""
+    operation, contract = question.operation, context.contract
+    owner = PrincipalSession(context, question.revision, question.owner)
+    canary, record = canary_of(contract, question.record), record_of(contract, question.record)
+    first = await asked(owner, operation, "control", until=canary)
+    found = []
+    for name in strangers(contract, question.owner):
+        stranger = PrincipalSession(context, question.revision, name)
+        found.append(await asked(stranger, operation, "stranger"))
+    home = contract.principals[question.owner].tenant
+    barred = any(one.tenant == home and not record.may_read(name) for name, one in contract.principals.items())
+    own = (first, await asked(owner, operation, "control again", until=canary))
+    spared = frozenset() if barred else frozenset({nearest(question.owner)})
+    return StrangersObserved(question.owner, canary, tuple(found), own, spared)
 
 
 @probe("Whom does a page token serve?", ways=Ways.CURSORS)

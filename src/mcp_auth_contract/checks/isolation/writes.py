@@ -2,22 +2,25 @@
 
 import asyncio
 import secrets
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from mcp_auth_contract.checks.client import PrincipalSession
+from mcp_auth_contract.checks.client import Credential, PrincipalSession, call_of
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.isolation.observation import (
     Asked,
     AuditObserved,
     MissingObserved,
+    RefusedWrite,
+    RefusedWritesObserved,
     RepeatedWriteObserved,
     WriteObserved,
 )
-from mcp_auth_contract.checks.isolation.probe import asked, canary_of, new_key, owner_and_other, record_of
+from mcp_auth_contract.checks.isolation.probe import asked, canary_of, new_key, owner_and_other, record_of, step
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
-from mcp_auth_contract.contract import Contract, Operation, Record, Ways, keyed, operation_of
+from mcp_auth_contract.contract import Contract, Operation, Record, Ways, implying, keyed, operation_of
 from mcp_auth_contract.model import OperationKind
 
 _DIGITS = frozenset("0123456789")
@@ -55,6 +58,53 @@ async def ask_record_write(question: AccessQuestion, context: Context) -> WriteO
         changed=await asked(owner, reading, "changed"),
         put_back=await write(owner, operation, "put back") if varied != operation else None,
     )
+
+
+@probe("Is a write carried out although it is refused?", ways=Ways.OWN_WRITES, writes=True, alone=True)
+async def ask_refused_write(question: AccessQuestion, context: Context) -> RefusedWritesObserved:
+    """Write another value with credentials that are not enough, and let the owner read behind each of them."""
+    operation, contract = question.operation, context.contract
+    owner, _ = owner_and_other(question, context)
+    record = record_of(contract, question.record)
+    reading, varied = _reading(contract, record), _varied(contract, record, operation)
+    own, before, after, again = (
+        await asked(owner, operation, "own"),
+        await asked(owner, reading, "before"),
+        await asked(owner, reading, "after"),
+        await asked(owner, reading, "again"),
+    )
+    tried: list[RefusedWrite] = []
+    for words, credential in _not_enough(question, context):
+        received = await owner.say(call_of(varied), token=credential, note=f"isolation, a write with {words}")
+        written = step("refused", owner, received)
+        tried.append(RefusedWrite(words, written, await asked(owner, reading, f"behind {words}")))
+    return RefusedWritesObserved(
+        owner=question.owner,
+        principal=question.owner,
+        canary=canary_of(contract, question.record),
+        own=own,
+        before=before,
+        after=after,
+        again=again,
+        refused=tuple(tried),
+        control=await asked(owner, varied, "control"),
+        changed=await asked(owner, reading, "changed"),
+        put_back=await asked(owner, operation, "put back") if varied != operation else None,
+    )
+
+
+def _not_enough(question: AccessQuestion, context: Context) -> Iterator[tuple[str, Credential]]:
+    """Yield credentials that open no write, with words: those that the kit can make."""
+    minter, contract = context.minter, context.contract
+    yield "no token", None
+    yield "a forged token", minter.forged(question.owner)
+    if context.issuer is None:
+        return
+    if not minter.profile.opaque:
+        yield "an expired token", minter.mint(question.owner, "expired")
+    for scope in question.operation.scopes:
+        held = minter.profile.known_scopes - {scope} - implying(contract, scope)
+        yield f"a token without {scope}", minter.mint(question.owner, "good", scopes=held)
 
 
 @probe("Does a repeated write have an effect?", ways=Ways.KEYED, writes=True, alone=True)

@@ -12,6 +12,7 @@ from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import judge
 from mcp_auth_contract.checks.leaks.observation import CredentialKind, Exchanged, ExchangesObserved, UpstreamObserved
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
+from mcp_auth_contract.oauth.challenge_syntax import FaultKind
 
 _Predicate = Callable[[Exchanged], bool]
 _MOST_EVIDENCE = 10
@@ -234,16 +235,34 @@ def every_refusal_challenged(observed: ExchangesObserved, facts: Facts) -> Verdi
 
 
 @judge
+def every_challenge_parses(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """Each challenge of each 401 and 403 of the endpoint parses (RFC 9110 §11.6.1; RFC 6750 §3)."""
+
+    def faulty(one: Exchanged) -> bool:
+        return any(fault.kind is not FaultKind.UNQUOTED_REALM for fault in one.answer.challenges.faults)
+
+    having = [one for one in _calls(observed, 401, 403) if one.answer.challenges.lines]
+    expected = "challenges that parse in every 401 and 403"
+    return _everywhere(having, faulty, expected, "challenge-header-syntax or one beside it")
+
+
+def _pointers(one: Exchanged) -> list[str]:
+    """Return what each challenge of an answer points to."""
+    found = (each.get("resource_metadata") for each in one.answer.challenges.challenges)
+    return [pointer for pointer in found if pointer]
+
+
+@judge
 def every_challenge_points(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """Each challenge of the endpoint leads to the same metadata document (RFC 9728 §5.1)."""
     having = [one for one in _calls(observed, 401) if not one.origin and one.answer.challenges.bearer is not None]
-    pointers = Counter(pointer for one in having if (pointer := one.answer.challenges.get("resource_metadata")))
+    pointers = Counter(pointer for one in having for pointer in _pointers(one))
     if not pointers:
         return NotApplicable("no challenge of this run has resource_metadata")
     usual = pointers.most_common(1)[0][0]
 
     def lacks(one: Exchanged) -> bool:
-        return one.answer.challenges.get("resource_metadata") != usual
+        return set(_pointers(one)) != {usual}
 
     expected = f"resource_metadata={usual} in every challenge"
     return _everywhere(having, lacks, expected, "challenge-metadata-pointer-on-bad-token")

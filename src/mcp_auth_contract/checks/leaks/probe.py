@@ -120,12 +120,18 @@ def _exchanged(
         at_endpoint,
         credential,
         sender,
-        origin=bool(sent.keys() & {"origin", "x-forwarded-host"}),
+        origin=_elsewhere(one.url, sent),
         session=session is not None and session != entered,
         foreign=opened.get(entered, sender) != sender,
         leaked=one.leaked,
         secrets=found,
     )
+
+
+def _elsewhere(url: str, sent: Mapping[str, str]) -> bool:
+    """Whether a request named an Origin, or another host than it went to."""
+    here = urlsplit(url).netloc
+    return bool(sent.keys() & {"origin", "x-forwarded-host", "forwarded"}) or sent.get("host", here) != here
 
 
 def _messages(answer: Answer) -> tuple[JsonObject, ...]:

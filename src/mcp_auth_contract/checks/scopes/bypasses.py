@@ -107,6 +107,30 @@ class _Unusual:
         body = f'{rest[:-1]},"params":{template.format(params=params, second=second)}}}'
         return await self.session.attempt(plain, self.way, body=body.encode())
 
+    async def name_capital_behind(self) -> Attempt:
+        return await self._renamed({self.key.capitalize(): self.permitted})
+
+    async def name_capital_runs(self) -> Attempt:
+        plain = _headed(await self.plain(), "Mcp-Name", self.permitted)
+        swapped = {self.key: self.permitted, self.key.capitalize(): self.operation.name}
+        return await self._sent(plain, {**_params(plain), **swapped})
+
+    async def method_capital_behind(self) -> Attempt:
+        plain = await self.plain()
+        return await self.session.attempt(replace(plain, value={**plain.value, "Method": "tools/list"}), self.way)
+
+    async def params_folded_behind(self) -> Attempt:
+        plain = await self.plain()
+        folded = {"param\N{LATIN SMALL LETTER LONG S}": {**_params(plain), self.key: self.permitted}}
+        return await self.session.attempt(replace(plain, value={**plain.value, **folded}), self.way)
+
+    async def _renamed(self, more: dict[str, object]) -> Attempt:
+        plain = await self.plain()
+        return await self._sent(plain, {**_params(plain), **more})
+
+    async def _sent(self, plain: Message, params: dict[str, object]) -> Attempt:
+        return await self.session.attempt(replace(plain, value={**plain.value, "params": params}), self.way)
+
     async def header_name(self) -> Attempt:
         return await self.session.attempt(_headed(await self.plain(), "Mcp-Name", self.permitted), self.way)
 
@@ -114,6 +138,11 @@ class _Unusual:
         headed = _headed(await self.plain(), "Mcp-Method", "tools/list")
         headers = tuple(pair for pair in headed.headers if pair[0] != "Mcp-Name")
         return await self.session.attempt(replace(headed, headers=headers), self.way)
+
+
+def _params(plain: Message) -> dict[str, object]:
+    params = plain.value.get("params")
+    return dict(params) if isinstance(params, dict) else {}
 
 
 def _headed(plain: Message, field: str, value: str) -> Message:
@@ -145,16 +174,15 @@ class _Way:
     revisions: frozenset[Revision] = frozenset(Revision)
 
 
-_BATCHING = frozenset(one for one in Revision if one.batches)
+_LISTS_TOOLS = frozenset({"header_method", "method_capital_behind"})
 _STATELESS = frozenset(one for one in Revision if one.stateless)
 _COMPLETED = frozenset({OperationKind.PROMPT, OperationKind.RESOURCE})
 _SUBSCRIBED = frozenset({OperationKind.RESOURCE})
 
 _WAYS: Mapping[str, _Way] = {
-    "batch_of_one": _Way(
-        "the call as the only element of a JSON-RPC array", _Unusual.batch_of_one, revisions=_BATCHING
-    ),
-    "batch_tail": _Way("the call behind an allowed one in a JSON-RPC array", _Unusual.batch_tail, revisions=_BATCHING),
+    # Batches ended with 2025-06-18; servers that still execute arrays are asked in every revision.
+    "batch_of_one": _Way("the call as the only element of a JSON-RPC array", _Unusual.batch_of_one),
+    "batch_tail": _Way("the call behind an allowed one in a JSON-RPC array", _Unusual.batch_tail),
     "completion": _Way(
         "completion/complete for an argument of the prompt or template", _Unusual.completion, kinds=_COMPLETED
     ),
@@ -168,6 +196,20 @@ _WAYS: Mapping[str, _Way] = {
     ),
     "duplicate_name_last": _Way(
         "a permitted name behind the forbidden one, in one object", _Unusual.duplicate_last, decoy=True
+    ),
+    "name_capital_behind": _Way(
+        "a permitted Name behind the forbidden name, in one object", _Unusual.name_capital_behind, decoy=True
+    ),
+    "name_capital_runs": _Way(
+        "the forbidden Name behind a permitted name, in one object", _Unusual.name_capital_runs, decoy=True
+    ),
+    "method_capital_behind": _Way(
+        "Method: tools/list behind the method, in one object", _Unusual.method_capital_behind, decoy=True
+    ),
+    "params_folded_behind": _Way(
+        "parameters with a permitted name behind the real ones, as params with a long s at its end",
+        _Unusual.params_folded_behind,
+        decoy=True,
     ),
     "header_name": _Way("a permitted name in Mcp-Name", _Unusual.header_name, decoy=True, revisions=_STATELESS),
     "header_method": _Way("tools/list in Mcp-Method", _Unusual.header_method, decoy=True, revisions=_STATELESS),
@@ -201,7 +243,7 @@ async def ask_bypass(question: BypassQuestion, context: Context) -> BypassObserv
         permitted = await _permitted(weak, operation, decoy, form) if way.decoy else None
         # Where the plain call has an effect, too, nothing was got past.
         plain = await weak.call(operation, "the plain call, without the scopes")
-    named = "tools/list" if form == "header_method" else decoy.name if decoy else _NOBODY
+    named = "tools/list" if form in _LISTS_TOOLS else decoy.name if decoy else _NOBODY
     return BypassObserved(operation.name, control, attempt, named if way.decoy else None, permitted, plain)
 
 
@@ -209,7 +251,7 @@ async def _permitted(
     weak: PrincipalSession, operation: Operation, decoy: Operation | None, form: str
 ) -> Attempt | None:
     """Call the permitted thing alone, with the arguments of the message."""
-    if form == "header_method":
+    if form in _LISTS_TOOLS:
         return await weak.attempt(await weak.message(Call("tools/list", {})), "tools/list alone")
     return None if decoy is None else await weak.call(replace(operation, name=decoy.name), f"{decoy.name} alone")
 

@@ -33,8 +33,15 @@ async def _bad_token_resume(s: Scene) -> None:
     await s.owner(live, "after")
 
 
+async def _namesake(s: Scene) -> None:
+    await _intrusion(s, s.namesake())
+
+
 async def _other_user(s: Scene, *, same_tenant: bool = True) -> None:
-    other = s.another(same_tenant=same_tenant)
+    await _intrusion(s, s.another(same_tenant=same_tenant))
+
+
+async def _intrusion(s: Scene, other: str) -> None:
     theirs = await s.open_other(other)
     if theirs is not None:
         await s.post("apart", f"the call of {other} in a session of their own", theirs)
@@ -160,6 +167,7 @@ _SCENES: Mapping[str, tuple[str, _Script]] = {
     "bad_token_stream": ("GET for the stream with bad tokens", partial(_bad_token, verb="GET")),
     "bad_token_delete": ("DELETE with bad tokens", partial(_bad_token, verb="DELETE")),
     "bad_token_resume": ("resuming the stream without a good token", _bad_token_resume),
+    "namesake": ("a call with the token of a user of the same name in another tenant", _namesake),
     "other_user": ("a call with the token of another user of the same tenant", _other_user),
     "other_tenant": ("a call with the token of a user of another tenant", partial(_other_user, same_tenant=False)),
     "other_user_delete": ("DELETE with the token of another user", _other_user_delete),

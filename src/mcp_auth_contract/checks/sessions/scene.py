@@ -13,7 +13,7 @@ from mcp_auth_contract.checks.minting import Minter
 from mcp_auth_contract.checks.principals import other_users
 from mcp_auth_contract.checks.questions import FormQuestion
 from mcp_auth_contract.checks.sessions.observation import SessionStep
-from mcp_auth_contract.contract import Operation, operations, satisfies
+from mcp_auth_contract.contract import Operation, namesake_of, operations, satisfies
 from mcp_auth_contract.model import Effect, Revision
 from mcp_auth_contract.tokens import Minted, Role
 
@@ -92,6 +92,14 @@ class Scene:
             raise Cut(f"the contract has no other user of {'the same' if same_tenant else 'another'} tenant")
         able = (one for one in others if satisfies(contract, frozenset(contract.principals[one].scopes), needed))
         return next(able, others[0])
+
+    def namesake(self) -> str:
+        """Return the name of a user who has the owner's name, and another tenant."""
+        self.need_issuer()
+        name = namesake_of(self.context.contract, self.principal)
+        if name is None:
+            raise Cut("the contract has no tenants")
+        return name
 
     def good(self, principal: str) -> Minted:
         """Return the unbroken token of a principal."""

@@ -12,6 +12,7 @@ from mcp_auth_contract.checks.presentation import Presentation
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import FormQuestion, OperationQuestion, ParityQuestion
 from mcp_auth_contract.checks.tokens.probe import ask_without_token
+from mcp_auth_contract.checks.transport.callers import CALLERS
 from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
 from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.model import Revision
@@ -123,6 +124,18 @@ def _percent_encoded(path: str) -> str:
     return path if at is None else f"{path[:at]}%{ord(path[at]):02x}{path[at + 1 :]}"
 
 
+def _claiming(headers: tuple[tuple[str, str], ...]) -> _Send:
+    """POST the call with headers that say where it comes from; under another Host nothing need be served at all."""
+
+    async def send(session: PrincipalSession, operation: Operation) -> _Seen:
+        answer = (await session.send(await session.calling(operation), token=Presentation(headers))).answer
+        reading = read(answer)
+        elsewhere = any(name == "Host" for name, _ in headers) and isinstance(reading, Ambiguous)
+        return answer, Refused(Refusal.NOT_SERVED) if elsewhere else reading
+
+    return send
+
+
 async def _legacy_sse(session: PrincipalSession, _operation: Operation) -> _Seen:
     """GET the old transport's stream at the endpoint's siblings (MCP 2024-11-05)."""
     parts = urlsplit(session.context.endpoint)
@@ -159,8 +172,13 @@ _FORMS: Mapping[str, tuple[str, _Send]] = {
     "path_dot_segment": ("the path with a dot segment", _spelled(lambda path: f"/.{path}")),
     "content_type_text": _as("text/plain"),
     "content_type_form": _as("application/x-www-form-urlencoded"),
+    "content_type_multipart": _as("multipart/form-data; boundary=probe"),
+    "content_type_octets": _as("application/octet-stream"),
+    "content_type_xml": _as("application/xml"),
+    "content_type_unknown": _as("application/x-probe"),
     "content_type_missing": ("the message without a Content-Type", _typed(None)),
     "content_type_charset": _as("application/json; charset=utf-8"),
+    **{form: (words, _claiming(headers)) for form, (words, headers) in CALLERS.items()},
 }
 
 

@@ -71,6 +71,11 @@ _iss(
 _aud("audience_missing", "The token does not say whom it is for.", _MISSING)
 _aud("audience_empty_list", "The token's audience is an empty list.", {"": []})
 _aud("audience_other", "The token is for another resource.", {"": _OTHER})
+_aud(
+    "audience_forged_host",
+    "The token is for this resource's path on a host that the request names and no configuration knows.",
+    {"https": urls.host_forged("https"), "http": urls.host_forged("http")},
+)
 _aud("audience_list_without_own", "The token is for two other resources.", {"": [_OTHER, f"{urls.FOREIGN}/api"]})
 # RFC 7519 §4.1.3: "In the general case, the 'aud' value is an array of case-sensitive strings".
 _aud(

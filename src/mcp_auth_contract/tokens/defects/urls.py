@@ -9,12 +9,19 @@ from mcp_auth_contract.tokens.defects.lookalikes import Lookalike
 
 FOREIGN = "https://other.mcp-auth-contract.test"
 """The origin of a stranger; `.test` names never resolve (RFC 2606 §2)."""
+FORGED_HOST = "forwarded.invalid"
+"""A host that no configuration names, for requests that say they came to it; `.invalid` is reserved as well."""
 
 _DEFAULT_PORTS = MappingProxyType({"http": 80, "https": 443})
 _CYRILLIC = str.maketrans("aceopx", "асеорх")
 _FULL_WIDTH_OFFSET = 0xFEE0
 _Edit: TypeAlias = Callable[[SplitResult, str], str | SplitResult | None]
 """Makes another URL of one with a host, given as its parts and as it is written."""
+
+
+def host_forged(scheme: str) -> Lookalike:
+    """Return the same path on the forged host, by a scheme."""
+    return lambda identifier: urlsplit(identifier)._replace(scheme=scheme, netloc=FORGED_HOST).geturl()
 
 
 def _of_url(edit: _Edit) -> Lookalike:

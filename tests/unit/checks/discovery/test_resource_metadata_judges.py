@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,15 +21,17 @@ from tests.unit.checks.literals import (
     at_root,
     document,
     facts,
+    forged,
     judged,
     nothing_at,
     resource,
     resource_with,
 )
 
-from mcp_auth_contract.checks.discovery.observation import Location, ResourceMetadataObserved
+from mcp_auth_contract.answers import WITHHELD, Answer
+from mcp_auth_contract.checks.discovery.observation import Document, ForgedHost, Location, ResourceMetadataObserved
 from mcp_auth_contract.checks.registry import JUDGES
-from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass
+from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 
 OTHER_URL = "https://mcp.example.com/metadata"
 STRAY_URL = f"{PATH_URL}/no-such-resource"
@@ -446,17 +449,46 @@ def test_a_pointer_to_nothing_fails_and_one_without_an_answer_is_open() -> None:
     for silent in (None, 429):
         observed = resource(nothing_at(Location.POINTER, PATH_URL, silent))
         assert isinstance(judged("pointer_resolves", observed), Inconclusive)
+    answering = resource(nothing_at(Location.POINTER, PATH_URL, None), challenge=answer(401))
+    assert isinstance(judged("pointer_resolves", answering), Fail)
+    withheld = nothing_at(Location.POINTER, PATH_URL, None)
+    withheld = replace(withheld, answer=replace(withheld.answer, detail=f"{WITHHELD}loopback address 127.0.0.1"))
+    assert isinstance(judged("pointer_resolves", resource(withheld, challenge=answer(401))), Inconclusive)
 
 
 def test_the_pointer_does_not_follow_a_forged_host() -> None:
     foreign = 'Bearer resource_metadata="https://forwarded.invalid/mcp"'
-    assert judged("pointer_not_reflected", resource(at_pointer(), reflected=answer(401, f"Bearer {POINTER}"))) == Pass()
-    assert judged("pointer_not_reflected", resource(at_pointer(), reflected=answer(401, "Bearer"))) == Pass()
-    assert judged("pointer_not_reflected", resource(at_pointer(), reflected=answer(401, foreign))) == Fail(
+
+    def under(challenge: Answer, *more: ForgedHost) -> Verdict:
+        return judged("pointer_not_reflected", resource(at_pointer(), forged=(forged(challenge), *more)))
+
+    assert under(answer(401, f"Bearer {POINTER}")) == Pass()
+    assert under(answer(401, "Bearer")) == Pass()
+    assert under(answer(401, foreign)) == Fail(
         f'resource_metadata="{PATH_URL}" always', '"https://forwarded.invalid/mcp" with a foreign X-Forwarded-Host'
     )
-    for silent in (None, answer(None), answer(429)):
-        assert isinstance(judged("pointer_not_reflected", resource(at_pointer(), reflected=silent)), Inconclusive)
+    assert under(answer(401, "Bearer"), forged(answer(None), header="Host")) == Pass()
+    assert isinstance(under(answer(401, "Bearer"), forged(answer(401, foreign), header="Host")), Fail)
+    for silent in (answer(None), answer(429)):
+        assert isinstance(under(silent), Inconclusive)
     for other in (answer(400), answer(421)):
-        assert isinstance(judged("pointer_not_reflected", resource(at_pointer(), reflected=other)), NotApplicable)
+        assert isinstance(under(other), NotApplicable)
+    assert isinstance(judged("pointer_not_reflected", resource(at_pointer())), Inconclusive)
     assert isinstance(judged("pointer_not_reflected", resource(at_path())), NotApplicable)
+
+
+def test_the_document_does_not_follow_a_forged_host() -> None:
+    other = at_path(altered(RESOURCE, resource="https://forwarded.invalid/mcp"))
+
+    def under(document: Document, header: str = "X-Forwarded-Host") -> Verdict:
+        found = forged(answer(401), document=document, header=header)
+        return judged("prm_not_reflected", resource(forged=(found,)))
+
+    assert under(at_path()) == Pass()
+    assert isinstance(under(other), Fail)
+    assert isinstance(under(other, "Host"), Fail)
+    assert under(nothing_at(Location.PATH, PATH_URL, 421)) == Pass()
+    assert under(nothing_at(Location.PATH, PATH_URL, None), "Host") == Pass()
+    assert isinstance(under(nothing_at(Location.PATH, PATH_URL, None)), Inconclusive)
+    assert isinstance(judged("prm_not_reflected", resource()), Inconclusive)
+    assert isinstance(judged("prm_not_reflected", resource(nothing_at(Location.PATH, PATH_URL))), Inconclusive)

@@ -13,7 +13,10 @@ from mcp_auth_contract.checks.isolation.observation import (
     MissingObserved,
     PageTokenUse,
     RecordObserved,
+    RefusedWrite,
+    RefusedWritesObserved,
     RepeatedWriteObserved,
+    StrangersObserved,
     WriteObserved,
 )
 
@@ -37,6 +40,15 @@ def record(
     return RecordObserved("alice", "bob", ALICE, calls, (CAROL,))
 
 
+def strangers(
+    namesake: Answer = NOTHING, neighbour: Answer = NOTHING, *, own: Answer = OWN, spared: bool = False
+) -> StrangersObserved:
+    """A namesake and a neighbour ask for alice's record between two calls of alice; the contract may spare the latter."""
+    asking = (asked("namesake-of-alice", namesake), asked("neighbour-of-alice", neighbour))
+    lenient = frozenset({"neighbour-of-alice"}) if spared else frozenset()
+    return StrangersObserved("alice", ALICE, asking, (asked("alice", own),) * 2, lenient)
+
+
 def _writes(**steps: Answer) -> dict[str, Any]:
     sound = {
         "own": OWN,
@@ -56,6 +68,13 @@ def _writes(**steps: Answer) -> dict[str, Any]:
 def write(foreign: Answer = NOTHING, **steps: Answer) -> WriteObserved:
     """Writes on alice's record; a step that is not given is what it is on a sound server."""
     return WriteObserved(**_writes(foreign=foreign, **steps))
+
+
+def refused(write: Answer, after: Answer | None = None, **steps: Answer) -> RefusedWritesObserved:
+    """A write of alice with a forged token between her own; the read behind it shows the old value by default."""
+    behind = result(note=ALICE.text, amount=1) if after is None else after
+    tried = RefusedWrite("a forged token", asked("alice", write), asked("alice", behind))
+    return RefusedWritesObserved(**{**_writes(**steps), "principal": "alice"}, refused=(tried,))
 
 
 def repeated(**steps: Answer) -> RepeatedWriteObserved:

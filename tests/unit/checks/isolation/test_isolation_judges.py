@@ -12,7 +12,9 @@ from tests.unit.checks.isolation.isolation_literals import (
     cursor,
     missing,
     record,
+    refused,
     repeated,
+    strangers,
     write,
 )
 from tests.unit.checks.literals import answer, event_stream, judged, login_redirect, result, rpc_error, tool_error
@@ -193,3 +195,31 @@ def test_the_audit_log_names_the_reader_in_any_form() -> None:
     assert unnamed.advice is not None
     assert isinstance(judged("reader_audited", replace(audit(), lines=None)), Inconclusive)
     assert isinstance(judged("reader_audited", audit(call=answer(403))), Inconclusive)
+
+
+def test_no_stranger_gets_a_record_and_any_refusal_of_one_will_do() -> None:
+    for legal in (strangers(), strangers(answer(401), answer(403)), strangers(answer(500))):
+        assert judged("strangers_denied", legal) == Pass()
+    for broken in (strangers(OWN), strangers(neighbour=OWN), strangers(OWN, spared=True)):
+        assert isinstance(judged("strangers_denied", broken), Fail)
+    for open_ in (strangers(own=NOTHING), strangers(answer(None)), strangers(neighbour=answer(429))):
+        assert isinstance(judged("strangers_denied", open_), Inconclusive)
+
+
+def test_a_neighbour_whom_the_contract_does_not_bar_is_a_remark() -> None:
+    verdict = judged("strangers_denied", strangers(neighbour=OWN, spared=True))
+    assert isinstance(verdict, Pass)
+    assert verdict.advice is not None
+
+
+def test_a_refusal_is_believed_only_where_the_owner_reads_the_same() -> None:
+    other = result(note=ALICE.text, amount=2)
+    for refusal in (answer(401), answer(403), answer(404), tool_error()):
+        assert judged("refused_write_undone", refused(refusal)) == Pass()
+        assert isinstance(judged("refused_write_undone", refused(refusal, other)), Fail)
+    same = result(note=ALICE.text, amount=1)
+    for blind in ({"changed": same}, {"again": other}):
+        assert isinstance(judged("refused_write_undone", refused(answer(401), **blind)), NotApplicable)
+    for open_ in (refused(OWN), refused(answer(None)), refused(answer(401), answer(500))):
+        assert isinstance(judged("refused_write_undone", open_), Inconclusive)
+    assert isinstance(judged("refused_write_undone", refused(answer(401), control=NOTHING)), Inconclusive)

@@ -55,6 +55,7 @@ SOUND_UPSTREAM = UpstreamObserved((Attempt("", "call", result(), Accepted()),), 
 
 FAILING_RUNS: dict[str, ExchangesObserved | UpstreamObserved] = {
     "every_challenge_points": run(exchanged(answer(401, "Bearer realm=x"), "PUT")),
+    "every_challenge_parses": run(exchanged(answer(401, 'Bearer realm="x'), "DELETE")),
     "every_denial_explained": run(exchanged(answer(403), "POST", "tools/call", credential=CredentialKind.GOOD)),
     "every_refusal_challenged": run(exchanged(answer(401), "DELETE")),
     "no_canary_in_refusals": run(exchanged(answer(401, CHALLENGE), "POST", secrets=(OF_CAROL,))),

@@ -1,6 +1,6 @@
 """Is the protected-resource metadata where clients look for it, and is it about this resource? (RFC 9728 §3)"""
 
-from mcp_auth_contract.answers import Answer, describe
+from mcp_auth_contract.answers import WITHHELD, Answer, describe
 from mcp_auth_contract.checks.discovery.members import MISSING, called_by_clients, strings_or_none
 from mcp_auth_contract.checks.discovery.observation import Document, Location, ResourceMetadataObserved
 from mcp_auth_contract.checks.facts import Facts
@@ -171,6 +171,12 @@ def prm_unknown_path_404(observed: ResourceMetadataObserved, facts: Facts) -> Ve
     return Pass()
 
 
+def _answers(observed: ResourceMetadataObserved, unanswered: Answer) -> bool:
+    """Whether the server itself answers, and the kit has not kept itself from fetching elsewhere."""
+    kept = unanswered.detail.startswith(WITHHELD)
+    return observed.challenge is not None and observed.challenge.status is not None and not kept
+
+
 @judge
 def pointer_resolves(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
     """`resource_metadata` is an absolute URL at which the document is served (RFC 9728 §5.1, §3.2)."""
@@ -179,6 +185,8 @@ def pointer_resolves(observed: ResourceMetadataObserved, facts: Facts) -> Verdic
     if faults := identifier_faults(observed.pointer):
         return Fail("an absolute https URL", f'"{observed.pointer}": {", ".join(faults)}')
     document = observed.at(Location.POINTER)
+    if document is not None and document.answer.status is None and _answers(observed, document.answer):
+        return Fail("the metadata document", f"{describe(document.answer)} at {observed.pointer}")
     if document is None or proves_nothing(document.answer):
         return Inconclusive(f"{observed.pointer}: {describe(document.answer) if document else 'not fetched'}")
     if not document.found:
@@ -191,16 +199,38 @@ def pointer_resolves(observed: ResourceMetadataObserved, facts: Facts) -> Verdic
 
 @judge
 def pointer_not_reflected(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
-    """The pointer comes from configuration, not from X-Forwarded-Host (RFC 9728 §7.3)."""
-    answer = observed.reflected
+    """The pointer comes from configuration, not from Host or what a proxy would say of it (RFC 9728 §7.3)."""
     if observed.pointer is None:
         return _NO_POINTER
-    if answer is None or proves_nothing(answer):
-        said = f": {describe(answer)}" if answer else ""
-        return Inconclusive(f"the call with a foreign X-Forwarded-Host was not answered{said}")
-    if answer.status != 401:
-        return NotApplicable(f"a foreign X-Forwarded-Host is not answered with 401: {describe(answer)}")
-    pointer = answer.challenges.get("resource_metadata")
-    if pointer is not None and pointer != observed.pointer:
-        return Fail(f'resource_metadata="{observed.pointer}" always', f'"{pointer}" with a foreign X-Forwarded-Host')
-    return Pass()
+    for forged in observed.forged:
+        pointer = forged.challenge.challenges.get("resource_metadata")
+        if forged.challenge.status == 401 and pointer not in (None, observed.pointer):
+            return Fail(f'resource_metadata="{observed.pointer}" always', f'"{pointer}" with a foreign {forged.header}')
+    demanded = [forged for forged in observed.forged if not forged.anywhere]
+    for forged in demanded:
+        if proves_nothing(forged.challenge):
+            said = describe(forged.challenge)
+            return Inconclusive(f"the call with a foreign {forged.header} was not answered: {said}")
+    others = [forged for forged in demanded if forged.challenge.status != 401]
+    if demanded and others == demanded:
+        said = describe(others[0].challenge)
+        return NotApplicable(f"a foreign {others[0].header} is not answered with 401: {said}")
+    return Pass() if demanded else Inconclusive("no call with a foreign host was made")
+
+
+@judge
+def prm_not_reflected(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
+    """The document names the configured resource, whatever host a request names (RFC 9728 §3.3, §7.3)."""
+    best = observed.best
+    if best is None:
+        return Inconclusive(MISSING)
+    for forged in observed.forged:
+        document = forged.document
+        for member in ("resource", "authorization_servers"):
+            if document.found and document.member(member) != best.member(member):
+                seen = f"{document.member(member)!r} with a foreign {forged.header}"
+                return Fail(f"{member} {best.member(member)!r} always", seen)
+    for forged in observed.forged:
+        if not forged.anywhere and proves_nothing(forged.document.answer):
+            return Inconclusive(f"{forged.document.said} with a foreign {forged.header}")
+    return Pass() if observed.forged else Inconclusive("the document was not asked for under a foreign host")

@@ -16,6 +16,7 @@ REASONS: Mapping[str, set[Reason]] = {
     "issuer_trailing_slash": {Reason.ISSUER},
     "audience_missing": {Reason.AUDIENCE},
     "audience_other": {Reason.AUDIENCE},
+    "audience_forged_host": {Reason.AUDIENCE},
     "audience_empty_list": {Reason.AUDIENCE},
     "audience_list_without_own": {Reason.AUDIENCE},
     "audience_lookalike": {Reason.AUDIENCE},
