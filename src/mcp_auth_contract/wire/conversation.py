@@ -60,7 +60,8 @@ class Attempt:
     failure: TransportFailure | None = None
     detail: str = ""
     stream_stayed_open: bool = False
-    unanswered: bool = False
+    unanswered: bool | None = False
+    """Whether the server gave no answer; None where it was silent in a stream in which nothing was awaited."""
 
     def fail(self, failure: TransportFailure, detail: str) -> None:
         """Take a failure: before the status it is the outcome, after it the body is cut short."""
@@ -94,8 +95,10 @@ class Attempt:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_QUIET):
                     await _feed(chunks, body)
+            self.unanswered = body.truncated or (None if not body.size else False)
             return
         await _feed(chunks, body)
+        self.unanswered = body.truncated and not body.answered
         if body.answered and wait_for_end and not body.truncated:
             try:
                 async with asyncio.timeout(_GRACE):

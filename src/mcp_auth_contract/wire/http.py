@@ -79,6 +79,7 @@ class HttpClient:
         self._reaches: frozenset[Reach] | None = None
         self._streams_end = True
         self.unanswered = 0
+        self._searching = asyncio.Lock()  # threads would not be quicker together, and each copies the text
         """How many requests to the target, the last ones in a row, got no answer."""
 
     def __repr__(self) -> str:
@@ -172,11 +173,12 @@ class HttpClient:
                 attempt.fail(*trouble_of(error, attempt.progress))
         finally:
             await attempt.progress.close_unfinished()
-        if attempt.origin == self.target_origin:
+        if attempt.origin == self.target_origin and attempt.unanswered is not None:
             self.unanswered = self.unanswered + 1 if attempt.unanswered else 0
         if attempt.is_large:
             # The loop stays free for other exchanges and for signals while it is searched.
-            received = await asyncio.to_thread(attempt.received, exchange, self.redactor)
+            async with self._searching:
+                received = await asyncio.to_thread(attempt.received, exchange, self.redactor)
         else:
             received = attempt.received(exchange, self.redactor)
         self._record(attempt, received.answer, started, stopwatch() - begun, received.leaked)
