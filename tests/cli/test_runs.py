@@ -20,7 +20,7 @@ def start(*words: str, folder: Path) -> "subprocess.Popen[str]":
 
 def test_the_built_in_sample_is_green_and_no_output_holds_a_token(tmp_path: Path) -> None:
     process = start("run", "--json", "r.json", "--junit", "r.xml", folder=tmp_path)
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 0, out + err
     assert "gate open (exit 0)" in out
     assert "No mcp-auth-contract.toml here" in err
@@ -41,7 +41,7 @@ def test_a_fault_turns_the_gate_and_says_how_to_repeat_it(tmp_path: Path) -> Non
     name = next(line.split()[0] for line in listed.stdout.splitlines() if line.startswith("exp"))
     (tmp_path / "mcp-auth-contract.toml").write_text(faulty.replace("expiry-not-checked", name), "utf-8")
     process = start("run", "--select", "token", folder=tmp_path)
-    out, err = process.communicate(timeout=100)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 1, out + err
     assert "token-expired-refused[get_invoice]" in out
     assert "--defect expired" in out
