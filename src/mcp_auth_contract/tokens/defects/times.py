@@ -139,7 +139,7 @@ _iat(
 )
 _iat(
     "issued_at_within_leeway",
-    "The token was issued a little later than now, within the declared leeway, as a clock ahead of the server's has it.",
+    "The token was issued in the future, but within the declared leeway, as by a clock that is a little ahead.",
     {"": lambda good: int(good.now + good.profile.leeway / 2) if good.profile.leeway >= _LEEWAY_SEEN else None},
     ACCEPTED,
 )
