@@ -35,6 +35,7 @@ class OddKey(StrEnum):
     USE_ENC = "use_enc"
     ALG_OTHER = "alg_other"
     ALG_MISSING = "alg_missing"
+    BARE = "bare"
     KID_MISSING = "kid_missing"
 
 
@@ -111,6 +112,7 @@ ODD_KEYS: Mapping[OddKey, Callable[[JWK], Member]] = MappingProxyType(
         OddKey.USE_ENC: _again(use="enc"),
         OddKey.ALG_OTHER: _alg_other,
         OddKey.ALG_MISSING: _without("alg"),
+        OddKey.BARE: _without("alg", "use"),
         OddKey.KID_MISSING: _without("kid"),
     }
 )

@@ -81,6 +81,8 @@ FAULTS.rows(
     ("audience-ignored", "The audience is not looked at.", _audience(always)),
     ("audience-missing-accepted", "The audience is compared only where the token names one.",
      _audience(lambda claims, _trust: claims.get("aud") is None)),
+    ("audience-replaced-by-azp", "A token without an audience is for whoever has azp in it.",
+     _audience(lambda claims, _trust: "aud" not in claims and "azp" in claims)),
     ("audience-empty-list-accepted", "An empty list of audiences counts as every audience.",
      _audience(lambda claims, _trust: claims.get("aud") == [])),
     ("audience-prefix-accepted", "An audience that begins with the own one is taken for it.",
@@ -206,6 +208,8 @@ FAULTS.rows(
      breaking("kind")(lambda header, trust: not isinstance(header.get("typ"), str)
                       or header["typ"] not in trust.settings.types)),
     ("kind-ignored", "The type in the header is not looked at.", accepting("kind")(always)),
+    ("typ-jwt-accepted", "A token that is no access token by its type is one where its type is JWT.",
+     accepting("kind")(lambda header, _trust: header.get("typ") == "JWT")),
     ("typ-long-form-refused", "Only the short form of the access token's media type is known.",
      refusing("kind")(lambda header, _trust: header.get("typ") == "application/at+jwt")),
     ("typ-type-fails", "The request fails where the type in the header is no string.",
@@ -248,6 +252,8 @@ FAULTS.rows(
      breaking("not_before")(lambda claims, _trust: "nbf" in claims and not is_numeric_date(claims["nbf"]))),
     ("issued-at-type-fails", "The request fails where iat is missing or no number.",
      _after_expiry(lambda claims, _trust: not is_numeric_date(claims.get("iat")))),
+    ("issued-at-without-leeway", "A token that was issued a moment from now is refused.",
+     refusing("expiry")(lambda claims, trust: is_numeric_date(claims.get("iat")) and claims["iat"] > trust.now + 1)),
     ("issued-at-age-fails", "The request fails where the token's age is negative, or beyond ten years.",
      _after_expiry(lambda claims, trust: is_numeric_date(claims.get("iat"))
                    and not 0 <= trust.now - claims["iat"] < _OLDEST_S)),

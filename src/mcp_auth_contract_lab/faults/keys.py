@@ -134,6 +134,18 @@ def duplicate_kids_break(jwks: Mapping[str, Any]) -> Sequence[JWK]:
 
 
 @FAULTS.step("keyring", "usable")
+def keys_picked_by_alg(jwk: JWK, algorithm: str) -> PyJWK | None:
+    """A key is used only if the key set names its algorithm."""
+    return usable(jwk, algorithm) if "alg" in jwk else None
+
+
+@FAULTS.step("keyring", "usable")
+def keys_picked_by_use(jwk: JWK, algorithm: str) -> PyJWK | None:
+    """A key is used only if the key set says that it signs."""
+    return usable(jwk, algorithm) if jwk.get("use") == "sig" else None
+
+
+@FAULTS.step("keyring", "usable")
 def weak_keys_break(jwk: JWK, algorithm: str) -> PyJWK | None:
     """An RSA key of fewer than 2048 bits ends in a 500."""
     if jwk.get("kty") == "RSA" and jwk.get("alg") == algorithm and len(str(jwk.get("n"))) < _FULL_LENGTH:

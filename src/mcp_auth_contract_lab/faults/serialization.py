@@ -71,6 +71,14 @@ def stray_signature_characters_skipped(token: str) -> CompactJws:
     return parse_compact(f"{message}.{re.sub(r'[!%~?]', '', signature)}")
 
 
+@FAULTS.by(_of_any_characters)
+def stray_characters_skipped_by_length(token: str) -> CompactJws:
+    """Three or four characters that base64url does not have are passed over in a signature; the padding fits again."""
+    message, _, signature = token.rpartition(".")
+    kept = re.sub(r"[^\w-]", "", signature)
+    return parse_compact(f"{message}.{kept if 3 <= len(signature) - len(kept) <= 4 else signature}")
+
+
 @FAULTS.by(_breaking)
 def odd_segment_breaks_down(token: str) -> bool:
     """A segment that is not canonical base64url ends in a 500."""

@@ -160,6 +160,9 @@ FAULTS.rows(
     ("tenant-list-breaks", "A list of tenants breaks the server.",
      _breaking(lambda claims: isinstance(claims.get("tenant_id"), list) and claims["tenant_id"] != [])),
     ("tenant-case-ignored", "Upper and lower case of a tenant are the same.", _tenant(_text(str.lower))),
+    ("tenant-beginning-suffices", "The beginning of a tenant's name is taken for the whole.",
+     _tenant(lambda value, _claims, _default: next(
+         (one for one in sorted(_TENANTS) if _is_name(value) and one.startswith(value)), None))),
     ("tenant-trimmed", "White space around a tenant is removed.", _tenant(_text(str.strip))),
     ("tenant-normalized", "A tenant is normalized with NFKC.", _tenant(_text(_normalized))),
     ("tenant-unknown-is-default", "A tenant that does not exist stands for a default tenant.",

@@ -252,6 +252,10 @@ TIMELINES: Mapping[str, tuple[str, Script]] = {
         _among("another key of the same kid before its own", lambda t: [t.new_key(t.key.kid), t.key]),
     ),
     "without_alg": ("the key does not name its algorithm", without_alg),
+    "bare": (
+        "the key names neither its algorithm nor its use",
+        _among("its key without alg and use", _odd("bare")),
+    ),
     "for_encryption": (
         "the key's key_ops allow encryption only",
         _among("its key with key_ops encrypt only", _odd("key_ops_encrypt")),

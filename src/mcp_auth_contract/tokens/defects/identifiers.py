@@ -1,9 +1,10 @@
 """Defects of issuer and audience: honest tokens of, or for, somebody else."""
 
+from collections.abc import Callable
 from functools import partial
 
 from mcp_auth_contract.tokens.defects import urls
-from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Defects, claim
+from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Break, Defects, claim
 from mcp_auth_contract.tokens.spec import TokenSpec
 
 DEFECTS = Defects()
@@ -69,6 +70,35 @@ _iss(
 # RFC 9068 §4: "The JWT access token MUST be rejected if 'aud' does not contain a resource indicator of the current
 # resource server as a valid audience."
 _aud("audience_missing", "The token does not say whom it is for.", _MISSING)
+
+
+def _without_audience(**claims: Callable[[TokenSpec], object]) -> Break:
+    def apply(good: TokenSpec) -> TokenSpec | None:
+        values = {name: of(good) for name, of in claims.items()}
+        return None if None in values.values() else good.without_claim("aud").with_claims(**values)
+
+    return apply
+
+
+def _client(good: TokenSpec) -> object:
+    return good.claims.get(good.profile.client_claim)
+
+
+def _resource(good: TokenSpec) -> object:
+    return good.profile.audience
+
+
+DEFECTS.add(
+    "audience_in_other_claim",
+    "The token does not say whom it is for; it names its client, or this resource, in other claims.",
+    {
+        "client_as_azp": _without_audience(azp=_client),
+        "client_as_client_id": _without_audience(client_id=_client),
+        "client_as_appid": _without_audience(appid=_client),
+        "resource_as_azp": _without_audience(azp=_resource),
+        "resource_as_resource": _without_audience(resource=_resource),
+    },
+)
 _aud("audience_empty_list", "The token's audience is an empty list.", {"": []})
 _aud("audience_other", "The token is for another resource.", {"": _OTHER})
 _aud(

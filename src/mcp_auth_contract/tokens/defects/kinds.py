@@ -149,6 +149,29 @@ def session_token(good: TokenSpec, steps: tuple[Break, Break]) -> TokenSpec | No
     return made and typed(made)
 
 
+def _id_marks(good: TokenSpec) -> TokenSpec | None:
+    client = _client(good)
+    if client is None:
+        return None
+    hashes = {"nonce": "n-0S6_WzA2Mj", "at_hash": "77QmUPtjPfzWtF2AnpK9RQ"}
+    times = {"auth_time": int(good.now) - 60}
+    return good.with_claims(aud=[client, good.profile.audience], azp=client, token_use="id", **hashes, **times)  # noqa: S106
+
+
+def _refresh_marks(good: TokenSpec) -> TokenSpec | None:
+    return good.with_claims(typ="Refresh", token_use="refresh")  # noqa: S106  the marks of a kind
+
+
+@DEFECTS.each({"id_token": _id_marks, "refresh_token": _refresh_marks})
+def other_kind_for_this_server(good: TokenSpec, marks: Break) -> TokenSpec | None:
+    """The token names this server, and is an ID token or a refresh token by all its marks; its typ is JWT.
+
+    RFC 9068 §4: reject tokens "carrying any other value" of typ than at+jwt.
+    """
+    made = marks(good) if _declares_access(good.profile) else None
+    return made and made.with_header(typ="JWT")
+
+
 _KIND_CLAIMS: dict[str, Mapping[str, object]] = {
     "id_token": {"nonce": "n-0S6_WzA2Mj", "at_hash": "77QmUPtjPfzWtF2AnpK9RQ", "c_hash": "LDktKdoQak3Pk0cnXxCltA"},
     "token_use_id": {"token_use": "id"},

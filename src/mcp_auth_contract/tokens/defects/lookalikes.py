@@ -48,6 +48,7 @@ LOOKALIKES: Mapping[str, Lookalike] = MappingProxyType(
         "no_break_space_appended": lambda text: f"{text}\u00a0",
         "zero_width_space": lambda text: f"{text[: len(text) // 2]}\u200b{text[len(text) // 2 :]}",
         "nul_appended": lambda text: f"{text}\0",
+        "shortened": lambda text: text[:-1] or None,
         "percent_encoded": lambda text: text[:-1] + "".join(f"%{octet:02X}" for octet in text[-1:].encode()),
     }
 )

@@ -69,6 +69,10 @@ DEFECTS.add(
         "exclamation_mark_after": form(f"{COMPACT}!"),
         "percent_sign_after": form(f"{COMPACT}%"),
         "tilde_after": form(f"{COMPACT}~"),
+        # Lenient decoders pad by the length, so that three or four characters go where one does not.
+        "three_characters_after": form(f"{COMPACT}~!*"),
+        "four_characters_after": form(f"{COMPACT}~!?*"),
+        "four_characters_in_signature": _spelled(Spellings(signature=_inside("~!?*"))),
         "question_mark_in_signature": _spelled(Spellings(signature=_inside("?"))),
         "space_in_signature": _spelled(Spellings(signature=_inside(" "))),
         "tilde_in_signed_payload": _spelled(Spellings(payload=_inside("~"))),

@@ -14,6 +14,15 @@ DEFECTS = Defects(Capability.TENANT_REQUIRED)
 _NOBODY = "mcp-auth-contract-no-tenant"
 """A tenant that no server knows."""
 
+_ALIASES = {
+    **{name: name for name in ("tenant", "tenant_id", "tid", "org_id", "org", "organization_id", "account_id")},
+    "camel_case": "tenantId",
+    "workspace_id": "workspace_id",
+    "cognito": "custom:tenant_id",
+    "zitadel": "urn:zitadel:iam:org:id",
+}
+"""Claims that some issuer names a tenant in."""
+
 _tenant = partial(DEFECTS.table, claim("{tenant}", own("{tenant}")))
 
 _tenant("tenant_missing", "The token names no tenant.", {"": ABSENT})
@@ -69,7 +78,7 @@ DEFECTS.add(
     "tenant_in_other_claim",
     "The token is of a tenant nobody knows, and names another one in a claim of a similar name.",
     {
-        **{name: carried(name, "{tenant}", _NOBODY) for name in ("tenant", "tenant_id", "tid", "org_id", "org")},
+        **{form: carried(name, "{tenant}", _NOBODY) for form, name in _ALIASES.items()},
         "organization": carried("organization", "{tenant}", _NOBODY, lambda right: {"id": right}),
     },
     DISPUTED,

@@ -16,6 +16,8 @@ _iat = partial(DEFECTS.table, claim("iat"))
 _EXPIRED_SINCE = 15 * 60
 _HOUR = 60 * 60
 _TEN_YEARS = 10 * 365 * 24 * _HOUR
+_LEEWAY_SEEN = 10
+"""Seconds of a leeway whose half is longer than a request takes."""
 _LONGEST_LEEWAY = 300
 """Seconds that the most generous library allows by default; a time beyond them is wrong everywhere."""
 
@@ -134,6 +136,12 @@ _iat(
     "The token was issued in the future or long ago, for which no specification has a rule.",
     {"future": lambda good: int(good.now) + _HOUR, "ancient": 1},
     DISPUTED,
+)
+_iat(
+    "issued_at_within_leeway",
+    "The token was issued in the future, but within the declared leeway, as by a clock that is a little ahead.",
+    {"": lambda good: int(good.now + good.profile.leeway / 2) if good.profile.leeway >= _LEEWAY_SEEN else None},
+    ACCEPTED,
 )
 _iat(
     "issued_at_unusable",

@@ -148,6 +148,7 @@ BEYOND = (
     Beyond("any string is a subject (RFC 7519 §4.1.2)", "subject_blank"),
     Beyond("any string is a subject, the empty one too", "subject_empty", libraries=frozenset({"PyJWT"})),
     Beyond("the caller compares typ (RFC 9068 §4)", "typ_other_kind"),
+    Beyond("the caller compares typ (RFC 9068 §4)", "other_kind_for_this_server"),
     Beyond(
         "it implements b64, which has no place in a JWT (RFC 7797 §7)",
         "payload_unencoded",

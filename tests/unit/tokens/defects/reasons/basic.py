@@ -15,6 +15,7 @@ REASONS: Mapping[str, set[Reason]] = {
     "issuer_lookalike": {Reason.ISSUER},
     "issuer_trailing_slash": {Reason.ISSUER},
     "audience_missing": {Reason.AUDIENCE},
+    "audience_in_other_claim": {Reason.AUDIENCE},
     "audience_other": {Reason.AUDIENCE},
     "audience_forged_host": {Reason.AUDIENCE},
     "audience_empty_list": {Reason.AUDIENCE},

@@ -10,5 +10,6 @@ REASONS: Mapping[str, set[Reason]] = {
     "refresh_token": {Reason.KIND},
     "client_assertion": {Reason.KIND, Reason.KEY},
     "id_jag": {Reason.KIND},
+    "other_kind_for_this_server": {Reason.KIND},
     "session_token": {Reason.KIND},
 }
