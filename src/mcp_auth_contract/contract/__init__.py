@@ -10,16 +10,9 @@ from mcp_auth_contract.contract.access import (
     operation_of,
     tool_call,
 )
-from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve, resolve_issuer
+from mcp_auth_contract.contract.interpolate import environment_secrets, resolve, resolve_issuer
 from mcp_auth_contract.contract.load import at_url, load_contract, read_contract
-from mcp_auth_contract.contract.models import (
-    Contract,
-    Cursor,
-    Handle,
-    Input,
-    Principal,
-    Record,
-)
+from mcp_auth_contract.contract.models import Contract, Input, Principal, Record
 from mcp_auth_contract.contract.operations import (
     Operation,
     control_operation,
@@ -30,28 +23,22 @@ from mcp_auth_contract.contract.operations import (
     satisfies,
 )
 from mcp_auth_contract.contract.pointers import pointed_at
-from mcp_auth_contract.contract.schema import contract_schema
-from mcp_auth_contract.contract.server import Claims, Issuer, Policy, Target
+from mcp_auth_contract.contract.server import Claims, Issuer, Policy
 from mcp_auth_contract.contract.strangers import namesake_of, nearest, stranger_named, strangers
 
 __all__ = [
-    "VARIABLES",
     "Access",
     "Claims",
     "Contract",
-    "Cursor",
-    "Handle",
     "Input",
     "Issuer",
     "Operation",
     "Policy",
     "Principal",
     "Record",
-    "Target",
     "Ways",
     "accesses",
     "at_url",
-    "contract_schema",
     "control_operation",
     "environment_secrets",
     "handle_calls",

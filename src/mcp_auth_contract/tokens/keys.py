@@ -87,9 +87,13 @@ class SigningKey:
     thumbprint: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        members = {name: value for name, value in self.public_jwk().items() if name not in _NOT_HASHED}
-        canonical = json.dumps(members, separators=(",", ":"), sort_keys=True).encode()
-        object.__setattr__(self, "thumbprint", b64url(hashlib.sha256(canonical).digest()))
+        object.__setattr__(self, "thumbprint", b64url(hashlib.sha256(self.thumbprint_input).digest()))
+
+    @property
+    def thumbprint_input(self) -> bytes:
+        """The required public members in canonical JSON (RFC 7638 §3)."""
+        members = {name: value for name, value in self.public_jwk().items() if name not in {"kid", "alg", "use"}}
+        return json.dumps(members, separators=(",", ":"), sort_keys=True).encode()
 
     def public_jwk(self) -> dict[str, str]:
         """Return the JWK to publish: `kty`, `kid`, `alg`, `use` and the public members, nothing else."""
@@ -117,8 +121,6 @@ _PUBLIC_MEMBERS = ("n", "e", "crv", "x", "y")
 
 KeyFinder: TypeAlias = Callable[[Role, Algorithm], SigningKey]
 """Finds the key that a role signs with; `published_key` is one."""
-
-_NOT_HASHED = frozenset({"kid", "alg", "use"})
 
 
 def fresh_key(alg: Algorithm, kid: str) -> SigningKey:

@@ -14,7 +14,7 @@ from mcp_auth_contract.wire.mcp import (
     read_headers,
     request,
 )
-from mcp_auth_contract.wire.origin import KitFault, resolve_host
+from mcp_auth_contract.wire.origin import resolve_host
 from mcp_auth_contract.wire.redaction import Redactor
 from mcp_auth_contract.wire.request import HeaderPair, Request
 from mcp_auth_contract.wire.session import (
@@ -41,7 +41,6 @@ __all__ = [
     "HeaderPair",
     "HttpClient",
     "InsideTransport",
-    "KitFault",
     "ListKind",
     "Listing",
     "Message",

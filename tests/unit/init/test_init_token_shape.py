@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mcp_auth_contract.init import TokenShape
+from mcp_auth_contract.init.inspection import TokenShape
 from mcp_auth_contract.init.token_shape import shape_of
 
 

@@ -11,7 +11,8 @@ from tests.support.strict_verifier import Reason, Refused, StrictVerifier
 from mcp_auth_contract.asgi import bind
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError, UsageError
-from mcp_auth_contract.issuer import Behaviour, EmbeddedIssuer, IssuerName, IssuerSettings
+from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerName, IssuerSettings
+from mcp_auth_contract.issuer.behaviours import Behaviour
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,

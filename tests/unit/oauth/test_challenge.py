@@ -2,15 +2,8 @@
 
 import pytest
 
-from mcp_auth_contract.oauth import (
-    Challenge,
-    Challenges,
-    Fault,
-    FaultKind,
-    format_challenge,
-    parse_challenges,
-    scopes_of,
-)
+from mcp_auth_contract.oauth import Challenge, Challenges, Fault, FaultKind, parse_challenges, scopes_of
+from mcp_auth_contract.oauth.challenge import format_challenge
 
 URL = "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
 

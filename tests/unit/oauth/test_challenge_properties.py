@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.work import growth
 
-from mcp_auth_contract.oauth import Challenge, FaultKind, format_challenge, parse_challenges
+from mcp_auth_contract.oauth import Challenge, FaultKind, parse_challenges
+from mcp_auth_contract.oauth.challenge import format_challenge
 
 patiently = settings(deadline=None)  # a busy machine is no failure
 

@@ -7,8 +7,8 @@ from enum import Enum, StrEnum
 from functools import partial
 from typing import Any, TypeAlias, TypedDict, TypeVar, Unpack
 
-from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder
-from mcp_auth_contract.tokens.spec import TokenSpec, difference
+from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder, Role
+from mcp_auth_contract.tokens.spec import Sign, TokenSpec, difference
 
 
 class Expectation(StrEnum):
@@ -265,6 +265,17 @@ def adding(claims: Mapping[str, object]) -> Break:
 def saying(members: Mapping[str, object]) -> Break:
     """Return what sets these header members; the signature is honest."""
     return lambda good: good.with_header(**members)
+
+
+def signed(sign: Sign) -> Break:
+    """Return what makes the signature in another way."""
+    return lambda good: replace(good, signature=sign)
+
+
+def by_party(good: TokenSpec, role: Role, **members: object) -> TokenSpec:
+    """Return the token by another party's key, under that key's id."""
+    key = good.key_of(role)
+    return replace(good.with_header(**members, kid=key.kid), key=key)
 
 
 def form(text: str) -> Break:

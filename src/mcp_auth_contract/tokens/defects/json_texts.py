@@ -8,9 +8,10 @@ returns only the lexically last duplicate member name"; RFC 7515 §4 says so of 
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
-from mcp_auth_contract.tokens.defects.defect import ACCEPTED, DISPUTED, Capability, Defects
+from mcp_auth_contract.tokens.defects.defect import ACCEPTED, DISPUTED, Break, Capability, Defects
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json, unsigned
 
 DEFECTS = Defects()
@@ -28,7 +29,14 @@ def _as_string(text: bytes) -> bytes:
 _Edit = Callable[[bytes], bytes]
 
 
-@DEFECTS.each(
+def _written(edit: _Edit) -> Break:
+    return lambda good: replace(good, raw_payload=edit(compact_json(good.claims)))
+
+
+_payload = partial(DEFECTS.table, _written)
+_payload(
+    "payload_not_object",
+    "The signed payload is no JSON object (RFC 7519 §7.2).",
     {
         "object_in_list": lambda text: b"[" + text + b"]",
         "null": lambda _: b"null",
@@ -36,17 +44,9 @@ _Edit = Callable[[bytes], bytes]
         "string": _as_string,
         "no_json": lambda _: b"not json",
         "no_bytes": lambda _: b"",
-    }
+    },
 )
-def payload_not_object(good: TokenSpec, edit: _Edit) -> TokenSpec:
-    """The signed payload is no JSON object (RFC 7519 §7.2)."""
-    return replace(good, raw_payload=edit(compact_json(good.claims)))
-
-
-@DEFECTS.single()
-def payload_empty_object(good: TokenSpec) -> TokenSpec:
-    """The signed payload is an object without a single claim."""
-    return replace(good, raw_payload=b"{}")
+_payload("payload_empty_object", "The signed payload is an object without a single claim.", {"": lambda _: b"{}"})
 
 
 @DEFECTS.each({"object_in_list": lambda text: b"[" + text + b"]", "null": lambda _: b"null", "string": _as_string})
@@ -55,21 +55,20 @@ def header_not_object(good: TokenSpec, edit: _Edit) -> TokenSpec:
     return replace(good, raw_header=edit(compact_json(good.header)))
 
 
-@DEFECTS.each(
+_payload(
+    "trailing_json",
+    "The signed payload is not one JSON text: something stands before, behind or in it.",
     {
         "second_object": lambda text: text + b'{"a":1}',
         "null_character": lambda text: text + b"\0",
         "comment": lambda text: b"/*c*/" + text,
         "comma": lambda text: text[:-1] + b",}",
         "single_quotes": lambda text: text.replace(b'"', b"'"),
-    }
+    },
 )
-def trailing_json(good: TokenSpec, edit: _Edit) -> TokenSpec:
-    """The signed payload is not one JSON text: something stands before, behind or in it."""
-    return replace(good, raw_payload=edit(compact_json(good.claims)))
-
-
-@DEFECTS.each(
+_payload(
+    "payload_not_utf8",
+    "The signed payload is JSON in an encoding other than plain UTF-8.",
     {
         "byte_order_mark": lambda text: b"\xef\xbb\xbf" + text,
         "utf16": lambda text: text.decode().encode("utf-16-le"),
@@ -78,9 +77,6 @@ def trailing_json(good: TokenSpec, edit: _Edit) -> TokenSpec:
     },
     DISPUTED,
 )
-def payload_not_utf8(good: TokenSpec, edit: _Edit) -> TokenSpec:
-    """The signed payload is JSON in an encoding other than plain UTF-8."""
-    return replace(good, raw_payload=edit(compact_json(good.claims)))
 
 
 @DEFECTS.each({"octets": b"\xff\xfe", "surrogate": b"\\ud800"}, DISPUTED, needs={Capability.SUBJECT_REQUIRED})

@@ -6,12 +6,11 @@ use the keys provided by the authorization server".
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
-from mcp_auth_contract.tokens.defects.defect import Break, Capability, Defects, claim
+from mcp_auth_contract.tokens.defects.defect import Break, Capability, Defects, by_party, claim, form, signed
 from mcp_auth_contract.tokens.keys import Algorithm, Role
 from mcp_auth_contract.tokens.spec import Sign, TokenSpec, unsigned
-
-DEFECTS = Defects()
 
 
 def signature_of(other: TokenSpec) -> Sign:
@@ -19,52 +18,41 @@ def signature_of(other: TokenSpec) -> Sign:
     return lambda key, _message: key.sign(other.signing_input)
 
 
-def _edited(good: TokenSpec, edit: Callable[[bytes], bytes]) -> TokenSpec:
-    return replace(good, signature=lambda key, message: edit(key.sign(message)))
+def _edited(edit: Callable[[bytes], bytes]) -> Break:
+    return signed(lambda key, message: edit(key.sign(message)))
 
 
-@DEFECTS.single()
-def signature_bit_flipped(good: TokenSpec) -> TokenSpec:
-    """One bit in the middle of the signature is turned."""
-
-    def flipped(honest: bytes) -> bytes:
-        middle = len(honest) // 2
-        return honest[:middle] + bytes([honest[middle] ^ 0x10]) + honest[middle + 1 :]
-
-    return _edited(good, flipped)
+def _bit_flipped(honest: bytes) -> bytes:
+    middle = len(honest) // 2
+    return honest[:middle] + bytes([honest[middle] ^ 0x10]) + honest[middle + 1 :]
 
 
-@DEFECTS.single()
-def signature_removed(good: TokenSpec) -> TokenSpec:
-    """The signature is empty: the token ends with its second dot."""
-    return replace(good, signature=unsigned)
+DEFECTS = Defects()
+_signature = partial(DEFECTS.table, _edited)
 
-
-@DEFECTS.single()
-def signature_segment_missing(good: TokenSpec) -> TokenSpec:
-    """The token has two segments only, without a signature.
-
-    RFC 7515 §7.1: the compact serialization is of three segments, with two dots between them.
-    """
-    return replace(good, form="{header}.{payload}")
-
-
-@DEFECTS.each(
+_signature("signature_bit_flipped", "One bit in the middle of the signature is turned.", {"": _bit_flipped})
+DEFECTS.add("signature_removed", "The signature is empty: the token ends with its second dot.", {"": signed(unsigned)})
+# RFC 7515 §7.1: the compact serialization is of three segments, with two dots between them.
+DEFECTS.table(
+    form,
+    "signature_segment_missing",
+    "The token has two segments only, without a signature.",
+    {"": "{header}.{payload}"},
+)
+_signature(
+    "signature_truncated",
+    "The signature lacks its last bytes.",
     {
         "one_byte": lambda honest: honest[:-1],
         "eight_bytes": lambda honest: honest[:-8],
         "half": lambda honest: honest[: len(honest) // 2],
-    }
+    },
 )
-def signature_truncated(good: TokenSpec, edit: Callable[[bytes], bytes]) -> TokenSpec:
-    """The signature lacks its last bytes."""
-    return _edited(good, edit)
-
-
-@DEFECTS.each({"zeros": b"\x00", "ones": b"\xff"})
-def signature_zeroed(good: TokenSpec, octet: bytes) -> TokenSpec:
-    """The signature has the right length and a constant for its content."""
-    return _edited(good, lambda honest: octet * len(honest))
+_signature(
+    "signature_zeroed",
+    "The signature has the right length and a constant for its content.",
+    {"zeros": lambda honest: bytes(len(honest)), "ones": lambda honest: b"\xff" * len(honest)},
+)
 
 
 @DEFECTS.single()
@@ -108,24 +96,18 @@ def algorithm_mismatch(good: TokenSpec) -> TokenSpec:
     return replace(good, key=replace(good.key, alg=sister))
 
 
-@DEFECTS.single()
-def signed_by_stranger(good: TokenSpec) -> TokenSpec:
-    """A stranger signed the token under the key id of the trusted key."""
-    return replace(good, key=good.key_of(Role.STRANGER))
-
-
-def _by(good: TokenSpec, role: Role) -> TokenSpec:
-    key = good.key_of(role)
-    return replace(good.with_header(kid=key.kid), key=key)
-
-
-@DEFECTS.single()
-def signed_by_stranger_unknown_kid(good: TokenSpec) -> TokenSpec:
-    """A stranger signed the token under a key id that nobody published."""
-    return _by(good, Role.STRANGER)
-
-
-@DEFECTS.single()
-def signed_by_second_issuer(good: TokenSpec) -> TokenSpec:
-    """Another issuer's key signed a token that claims to be the trusted issuer's."""
-    return _by(good, Role.SECOND)
+DEFECTS.add(
+    "signed_by_stranger",
+    "A stranger signed the token under the key id of the trusted key.",
+    {"": lambda good: replace(good, key=good.key_of(Role.STRANGER))},
+)
+DEFECTS.add(
+    "signed_by_stranger_unknown_kid",
+    "A stranger signed the token under a key id that nobody published.",
+    {"": lambda good: by_party(good, Role.STRANGER)},
+)
+DEFECTS.add(
+    "signed_by_second_issuer",
+    "Another issuer's key signed a token that claims to be the trusted issuer's.",
+    {"": lambda good: by_party(good, Role.SECOND)},
+)

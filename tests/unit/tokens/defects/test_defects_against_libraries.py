@@ -24,14 +24,12 @@ from mcp_auth_contract.tokens import (
     Role,
     TokenProfile,
     TokenSpec,
-    decode_parts,
-    difference,
     good_token,
-    mint,
     mint_case,
     published_key,
 )
-from mcp_auth_contract.tokens.spec import COMPACT
+from mcp_auth_contract.tokens.mint import decode_parts, mint
+from mcp_auth_contract.tokens.spec import COMPACT, difference
 
 pytestmark = pytest.mark.filterwarnings("ignore:EdDSA is deprecated via RFC 9864")
 

@@ -24,12 +24,12 @@ from mcp_auth_contract.tokens import (
     Role,
     TokenProfile,
     TokenSpec,
-    decode_parts,
     good_token,
     mint_case,
     published_key,
 )
 from mcp_auth_contract.tokens.keys import unb64url
+from mcp_auth_contract.tokens.mint import decode_parts
 from mcp_auth_contract.tokens.spec import compact_json
 
 ISSUER, AUDIENCE = "http://127.0.0.1:9000", "https://mcp.example.com/mcp"

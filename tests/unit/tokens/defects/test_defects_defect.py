@@ -7,7 +7,6 @@ import pytest
 
 from mcp_auth_contract.tokens import (
     Algorithm,
-    Capability,
     Expectation,
     Identity,
     Role,
@@ -16,7 +15,7 @@ from mcp_auth_contract.tokens import (
     good_token,
     published_key,
 )
-from mcp_auth_contract.tokens.defects.defect import ABSENT, DISPUTED, Defects, claim, header, own
+from mcp_auth_contract.tokens.defects.defect import ABSENT, DISPUTED, Capability, Defects, claim, header, own
 
 
 def good(profile: TokenProfile | None = None) -> TokenSpec:
