@@ -1,7 +1,7 @@
 """A contract as a collector, and each of its cases as a test."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +9,29 @@ import pytest
 from _pytest._code.code import ReprFileLocation, TerminalRepr
 from _pytest._io import TerminalWriter
 
+from mcp_auth_contract.catalogue import FAMILIES
 from mcp_auth_contract.errors import KitError
-from mcp_auth_contract.pytest_plugin.failure_text import user_properties
-from mcp_auth_contract.pytest_plugin.markers import markers_of
+from mcp_auth_contract.model import Impact, Level
 from mcp_auth_contract.pytest_plugin.outcomes import CaseOutcome, Status
 from mcp_auth_contract.pytest_plugin.run import CollectedContract, SharedRun, collected
+from mcp_auth_contract.reports.groups import sources
+
+_EVERY = "mcp_auth_contract"
+"""The marker that every case has, beside those of its family, level and impact."""
+
+
+def _word(text: str) -> str:
+    return text.replace("-", "_")
+
+
+def register_markers(config: pytest.Config) -> None:
+    """Make the markers known, for `--strict-markers` and `pytest --markers`."""
+    known = {_EVERY: "a case of an authentication contract"}
+    known |= {f"family_{_word(family)}": f"a case of a check {family}-…" for family in FAMILIES}
+    known |= {level.lower(): f"a case of a check of level {level}" for level in Level}
+    known |= {f"impact_{_word(impact)}": f"what a failure means: {impact}" for impact in Impact}
+    for name, meaning in known.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
 class CaseFailed(Exception):
@@ -47,14 +65,14 @@ class ContractFile(pytest.File):
 
     def collect(self) -> Iterator["CaseItem"]:
         """Yield one test for each case, in the order of the catalogue. No request is sent."""
-        config = self.config
+        config, here = self.config, self.config.invocation_params.dir
         named = config.getoption("mcp_auth_waivers")
         contract = collected(
             self.path,
-            name=_shown(self.path, config.invocation_params.dir),
+            name=str(self.path.relative_to(here) if self.path.is_relative_to(here) else self.path),
             fail_on=config.getoption("mcp_auth_fail_on"),
             wait=config.getoption("mcp_auth_wait"),
-            waivers=None if named is None else config.invocation_params.dir / named,
+            waivers=None if named is None else here / named,
         )
         self.run = SharedRun(contract)
         for case in contract.cases:
@@ -73,10 +91,8 @@ class ContractFile(pytest.File):
         """Return what became of a case; the first call runs the contract."""
         if self.run is None:
             raise RuntimeError("a case without its contract")
-        return self.run.outcome(item.name, self._selected())
-
-    def _selected(self) -> Iterable[str]:
-        return [item.name for item in self.session.items if isinstance(item, CaseItem) and item.parent is self]
+        selected = [one.name for one in self.session.items if isinstance(one, CaseItem) and one.parent is self]
+        return self.run.outcome(item.name, selected)
 
 
 class CaseItem(pytest.Item):
@@ -86,9 +102,11 @@ class CaseItem(pytest.Item):
         super().__init__(**given)
         check = contract.cases[self.name]
         self._outcome: CaseOutcome | None = None
-        for marker in markers_of(check):
+        family, impact = _word(check.family), _word(check.impact)
+        for marker in (_EVERY, f"family_{family}", check.level.lower(), f"impact_{impact}"):
             self.add_marker(marker)
-        self.user_properties.extend(user_properties(check))
+        told = {"check": check.id, "level": check.level.value, "impact": check.impact.value}
+        self.user_properties.extend((told | {"citations": sources(check)}).items())
 
     def setup(self) -> None:
         """Have the contract run. A contract that cannot be run, and a kit error, are errors and not failures."""
@@ -125,10 +143,3 @@ class CaseItem(pytest.Item):
     def reportinfo(self) -> tuple["os.PathLike[str] | str", int | None, str]:
         """Return file, line and title, for the head of a failure."""
         return self.path, 0, self.name
-
-
-def _shown(path: Path, folder: Path) -> str:
-    try:
-        return str(path.relative_to(folder))
-    except ValueError:
-        return str(path)

@@ -19,7 +19,7 @@ from mcp_auth_contract.tokens.keys import (
     holds_published_key,
     published_key,
 )
-from mcp_auth_contract.tokens.spec import Identity, TokenProfile, TokenSpec, good_token
+from mcp_auth_contract.tokens.spec import Identity, ScopeFormat, TokenProfile, TokenSpec, good_token
 
 __all__ = [
     "DEFECTS",
@@ -31,6 +31,7 @@ __all__ = [
     "KeyFinder",
     "Minted",
     "Role",
+    "ScopeFormat",
     "SigningKey",
     "TokenProfile",
     "TokenSpec",

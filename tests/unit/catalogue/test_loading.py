@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_auth_contract.catalogue import load_builtin
-from mcp_auth_contract.catalogue.load import load_catalogue
+from mcp_auth_contract.catalogue import load_builtin, load_catalogue
 from mcp_auth_contract.errors import ContractError
 
 GOOD = """
