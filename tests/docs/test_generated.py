@@ -9,7 +9,7 @@ from tests.docs.generate import DOCS, GENERATED
 
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import read_contract
-from mcp_auth_contract.contract.schema import contract_schema
+from mcp_auth_contract.contract.models import contract_schema
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,8 +6,12 @@ from mcp_auth_contract.contract.access import (
     accesses,
     handle_calls,
     keyed,
+    namesake_of,
+    nearest,
     no_access,
     operation_of,
+    stranger_named,
+    strangers,
     tool_call,
 )
 from mcp_auth_contract.contract.interpolate import environment_secrets, resolve, resolve_issuer
@@ -24,7 +28,6 @@ from mcp_auth_contract.contract.operations import (
 )
 from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.contract.server import Claims, Issuer, Policy
-from mcp_auth_contract.contract.strangers import namesake_of, nearest, stranger_named, strangers
 
 __all__ = [
     "Access",

@@ -174,10 +174,6 @@ def _anchored(path: str, info: ValidationInfo) -> str:
     return str(info.context["folder"] / path) if info.context else path
 
 
-def _key_folder(path: str, info: ValidationInfo) -> str:
-    return path if path == "fresh" else _anchored(path, info)
-
-
 def _environment(table: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in table.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
@@ -282,7 +278,9 @@ FileName = Annotated[str, _FILE_NAME, AfterValidator(_anchored)]
 """A path; relative ones start at the contract's folder, and are absolute once the contract is resolved."""
 
 
-KeyFolder = Annotated[str, _FILE_NAME, AfterValidator(_key_folder)]
+KeyFolder = Annotated[
+    str, _FILE_NAME, AfterValidator(lambda path, info: path if path == "fresh" else _anchored(path, info))
+]
 """The word `fresh`, or the path of a folder."""
 
 Bind = Annotated[str, _checked(_bind)]

@@ -8,12 +8,7 @@ from pydantic import ValidationError
 
 from mcp_auth_contract.contract.consistency import inconsistencies
 from mcp_auth_contract.contract.models import Contract
-from mcp_auth_contract.contract.problems import (
-    Problem,
-    contract_error,
-    key_name,
-    validation_problems,
-)
+from mcp_auth_contract.contract.problems import Problem, contract_error, key_name, validation_problems
 from mcp_auth_contract.contract.server import Issuer
 from mcp_auth_contract.suggest import suggest
 
@@ -75,18 +70,15 @@ def unknown_variables(tables: Mapping[str, Any]) -> list[Problem]:
             )
         for name in _names(text):
             if name not in VARIABLES and not _ENV_NAME.fullmatch(name):
-                problems.append(Problem(key, f'unknown variable "${{{name}}}"', _known_variable(name)))
+                repair = suggest(name, VARIABLES, f"known are {', '.join(VARIABLES)} and env:NAME", "${{{}}}")
+                if re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
+                    repair = f'did you mean "${{env:{name}}}"?'
+                problems.append(Problem(key, f'unknown variable "${{{name}}}"', repair))
             elif _is_read_too_early(location, name):
                 problems.append(
                     Problem(key, f'"${{{name}}}" has no value yet here', "write it out, or use ${env:NAME}")
                 )
     return problems
-
-
-def _known_variable(name: str) -> str:
-    if re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
-        return f'did you mean "${{env:{name}}}"?'
-    return suggest(name, VARIABLES, f"known are {', '.join(VARIABLES)} and env:NAME", "${{{}}}")
 
 
 def _is_read_too_early(location: _Location, name: str) -> bool:
@@ -161,10 +153,7 @@ def _replaced(
 
 def _replace(tables: Any, location: _Location, value_of: Callable[[str, _Location], str]) -> Any:
     if isinstance(tables, str):
-        return _VARIABLE.sub(
-            lambda found: "${" if found[1] is None else value_of(found[1], location),
-            tables,
-        )
+        return _VARIABLE.sub(lambda found: "${" if found[1] is None else value_of(found[1], location), tables)
     if isinstance(tables, Mapping):
         return {key: _replace(value, (*location, str(key)), value_of) for key, value in tables.items()}
     if isinstance(tables, list | tuple):

@@ -1,5 +1,6 @@
 """The contract: one frozen table for each table of the file."""
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, assert_never
@@ -283,3 +284,15 @@ class Contract(Table):
     def raw(self) -> dict[str, Any]:
         """Return the tables as they were written, without defaults; variables and secrets included."""
         return self.model_dump(exclude_unset=True)
+
+
+def contract_schema() -> str:
+    """Return the schema as published in docs/contract.schema.json, ending with a line break."""
+    schema: dict[str, Any] = Contract.model_json_schema()
+    for table in (schema, *schema["$defs"].values()):
+        for described in (table, *table.get("properties", {}).values()):
+            if "description" in described:  # what follows the first paragraph speaks to callers in Python
+                described["description"] = " ".join(described["description"].partition("\n\n")[0].split())
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "mcp-auth-contract.toml"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"

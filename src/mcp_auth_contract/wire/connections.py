@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from mcp_auth_contract.answers import TransportFailure
-from mcp_auth_contract.wire.origin import KitFault, Origin
+from mcp_auth_contract.wire.request import KitFault, Origin
 
 FAILURES = (httpx.TransportError, ssl.SSLError, OSError, UnicodeError)
 """What an exchange with a server may raise; `trouble_of` reads it."""
@@ -108,15 +108,12 @@ class Connections:
 
     def _transport(self, scheme: str) -> httpx.AsyncBaseTransport:
         # Loading the certificates costs more than a request, so it waits for the first https URL.
-        context = self._tls() if scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        return httpx.AsyncHTTPTransport(verify=context, http2=False, trust_env=False, limits=_LIMITS)
-
-    def _tls(self) -> ssl.SSLContext:
-        if self._context is None:
+        if scheme == "https" and self._context is None:
             self._context = httpx.create_ssl_context(trust_env=False)
             for ca_file in self._ca_files:
                 self._context.load_verify_locations(ca_file)
-        return self._context
+        context = self._context if scheme == "https" and self._context else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        return httpx.AsyncHTTPTransport(verify=context, http2=False, trust_env=False, limits=_LIMITS)
 
 
 def trouble_of(error: Exception, progress: Progress) -> tuple[TransportFailure, str]:

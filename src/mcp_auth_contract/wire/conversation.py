@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 import httpx
 
 from mcp_auth_contract.answers import Answer, JsonObject, TransportFailure
-from mcp_auth_contract.wire.body import Body
 from mcp_auth_contract.wire.connections import Progress
 from mcp_auth_contract.wire.evidence import HeaderLines, cut_headers
-from mcp_auth_contract.wire.messages import LARGE, messages_in, reply_among
-from mcp_auth_contract.wire.origin import KitFault, Origin
+from mcp_auth_contract.wire.messages import LARGE, Body, messages_in, reply_among
 from mcp_auth_contract.wire.redaction import Redactor
-from mcp_auth_contract.wire.request import Request, header_text
+from mcp_auth_contract.wire.request import KitFault, Origin, Request, header_text
 
 _QUIET = 1.0
 _GRACE = 0.1
@@ -79,7 +77,9 @@ class Attempt:
         of silence; `wait_for_end` then gives it a moment to end, so that its connection can be used again.
         """
         self.status = response.status_code
-        self.headers = tuple((_name(name), header_text(value)) for name, value in response.headers.raw)
+        self.headers = tuple(
+            (name.decode("latin-1").lower(), header_text(value)) for name, value in response.headers.raw
+        )
         media_type = self._header("content-type").split(";", 1)[0].strip().lower()
         self.body = body = Body(
             limit=body_limit,
@@ -185,7 +185,3 @@ def _without_cut_word(body: Body, longest: int) -> str:
         return text
     end = len(text[-longest:].rstrip(_TOKEN_CHARACTERS))
     return text[: max(0, len(text) - longest) + end]
-
-
-def _name(octets: bytes) -> str:
-    return octets.decode("latin-1").lower()

@@ -7,12 +7,58 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_auth_contract.answers import Accepted, Answer, Reading, describe, read
+from mcp_auth_contract.clock import stopwatch
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.wire.conversation import Received
 from mcp_auth_contract.wire.http import HttpClient
 from mcp_auth_contract.wire.mcp import ACCEPT, Call, Message, initialize, notification, read_headers, request
-from mcp_auth_contract.wire.paging import Paging
 from mcp_auth_contract.wire.request import HeaderPair, Request
+
+_MOST_PAGES = 1000
+_MOST_ENTRIES = 100_000
+_MOST_SECONDS = 60.0
+_PAGES_OF_THE_ENDLESS = 20
+
+
+@dataclass(slots=True)
+class Paging:
+    """The lists of one run. One that had no end within the limits is not read that far a second time."""
+
+    endless: set[str] = field(default_factory=set)
+
+    def begin(self, name: str) -> "Pages":
+        """Return the limits for a list that is about to be read."""
+        return Pages(self, name)
+
+
+@dataclass(slots=True)
+class Pages:
+    """The pages of one list, read so far."""
+
+    paging: Paging
+    name: str
+    _seen: set[object] = field(default_factory=set)
+    _pages: int = 0
+    _entries: int = 0
+    _begun: float = field(default_factory=stopwatch)
+
+    def stop(self, cursor: object, entries: int = 0) -> str | None:
+        """Count a page with that many entries; return why the one behind `cursor` is not read, None where it is."""
+        self._pages += 1
+        self._entries += entries
+        if cursor in self._seen:
+            return f"page {self._pages} leads back to a page that was read already, so the list has no end"
+        self._seen.add(cursor)
+        limit = _PAGES_OF_THE_ENDLESS if self.name in self.paging.endless else _MOST_PAGES
+        took = stopwatch() - self._begun
+        if self._pages < limit and self._entries < _MOST_ENTRIES and took < _MOST_SECONDS:
+            return None
+        self.paging.endless.add(self.name)
+        return (
+            f"the list goes on behind page {self._pages}, where reading stopped "
+            f"({limit:,} pages, {_MOST_ENTRIES:,} entries or {_MOST_SECONDS:g} s are read at most)"
+        )
+
 
 _MODERN_ERRORS = frozenset({-32020, -32021, -32022})
 # A server may hand out what cannot be sent back (MCP demands visible ASCII); an id like that is none.
@@ -159,7 +205,8 @@ async def detect_revisions(conversation: Conversation, credentials: Sequence[Hea
         supported = data.get("supported") if isinstance(data, dict) and error.get("code") == -32022 else []
     if isinstance(supported, list):
         found |= {revision for each in supported if (revision := _revision(each)) is not None}
-    if (_code(error) in _MODERN_ERRORS or "resultType" in result) and not found:
+    code = error.get("code")
+    if ((isinstance(code, int) and code in _MODERN_ERRORS) or "resultType" in result) and not found:
         found.add(Revision.R2026_07_28)
     meta = result.get("_meta")
     if isinstance(meta, dict) and isinstance(meta.get("io.modelcontextprotocol/serverInfo"), dict):
@@ -185,11 +232,6 @@ def _parts(answer: Answer) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     reply = answer.reply or {}
     result, error = reply.get("result"), reply.get("error")
     return result if isinstance(result, dict) else {}, error if isinstance(error, dict) else {}
-
-
-def _code(error: Mapping[str, Any]) -> int | None:
-    code = error.get("code")
-    return code if isinstance(code, int) else None
 
 
 @dataclass(frozen=True, slots=True)

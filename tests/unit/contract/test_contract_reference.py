@@ -10,8 +10,7 @@ from tests.unit.contract.texts import read, resolved
 
 from mcp_auth_contract.contract import models
 from mcp_auth_contract.contract.interpolate import VARIABLES
-from mcp_auth_contract.contract.models import Contract
-from mcp_auth_contract.contract.schema import contract_schema
+from mcp_auth_contract.contract.models import Contract, contract_schema
 
 TEXT = (Path(__file__).parents[3] / "docs" / "contract.md").read_text("utf-8")
 (MINIMAL,) = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
