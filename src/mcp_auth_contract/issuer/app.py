@@ -13,9 +13,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_auth_contract.clock import Clock, system_clock
-from mcp_auth_contract.issuer.answers import answer
-from mcp_auth_contract.issuer.behaviours import INTROSPECTION_MOVED_PATH, JWKS_MOVED_PATH, JWKS_STRANGER_PATH, Behaviour
-from mcp_auth_contract.issuer.change import settled
+from mcp_auth_contract.issuer.behaviours import (
+    INTROSPECTION_MOVED_PATH,
+    JWKS_MOVED_PATH,
+    JWKS_STRANGER_PATH,
+    Behaviour,
+    answer,
+    settled,
+)
 from mcp_auth_contract.issuer.control import Control, IssuerName
 from mcp_auth_contract.issuer.forms import client_authentication, read_form
 from mcp_auth_contract.issuer.introspection import IntrospectionAnswer
@@ -112,73 +117,49 @@ def issuer_app(
         ]
         if name.path:
             routes.append(Route(f"{name.path}{inserted}", openid))
-    stranger = _strangers_keys(keys, algorithms)
+    stranger = _served(lambda: strangers_jwks([keys(Role.STRANGER, alg) for alg in algorithms]))
+    certificate = _served(
+        lambda: self_signed(keys(Role.STRANGER, Algorithm.RS256), clock()), "application/pem-certificate-chain"
+    )
     routes += [
         Route("/introspect", _introspect(control, moved=False), methods=["POST"]),
         Route(INTROSPECTION_MOVED_PATH, _introspect(control, moved=True), methods=["POST"]),
         Route("/revoke", _revoke(control), methods=["POST"]),
-        Route(JWKS_MOVED_PATH, _moved_jwks(control)),
+        Route(JWKS_MOVED_PATH, _served(lambda: compact_json(control.state().jwks()))),
         Route(JWKS_STRANGER_PATH, stranger),
         Route(f"{LISTENING_PATH}/{{name}}", stranger),
-        Route(f"{LISTENING_PATH}/{{name}}/{CERTIFICATE}", _certificate(keys, clock)),
+        Route(f"{LISTENING_PATH}/{{name}}/{CERTIFICATE}", certificate),
     ]
     app = Starlette(routes=routes, middleware=[Middleware(_Remembering, memory=memory)])
     app.router.redirect_slashes = False
     return app
 
 
-def _json(body: bytes) -> Response:
-    return Response(body, media_type="application/json")
-
-
 def _document(members: Mapping[str, object]) -> Endpoint:
     body = compact_json(members)
 
     async def endpoint(_: Request) -> Response:
-        return _json(body)
+        return Response(body, media_type="application/json")
+
+    return endpoint
+
+
+def _served(make: Callable[[], bytes], media_type: str = "application/json") -> Endpoint:
+    """Serve what may take a while to make, for keys are made when they are first needed."""
+
+    async def endpoint(_: Request) -> Response:
+        return Response(await asyncio.to_thread(make), media_type=media_type)
 
     return endpoint
 
 
 def _jwks(control: Control, name: IssuerName) -> Endpoint:
     async def endpoint(_: Request) -> Response:
-        await _made(control, name)
+        # The other requests do not wait for keys that are made now.
+        if not control.started(name):
+            await asyncio.to_thread(control.state, name)
         state = await settled(lambda: control.state(name), lambda state: state.behaviour.hang, control.change)
         return await answer(state.behaviour, compact_json(state.jwks()))
-
-    return endpoint
-
-
-def _moved_jwks(control: Control) -> Endpoint:
-    async def endpoint(_: Request) -> Response:
-        await _made(control, IssuerName.TRUSTED)
-        return _json(compact_json(control.state().jwks()))
-
-    return endpoint
-
-
-async def _made(control: Control, name: IssuerName) -> None:
-    # Keys are made when they are first needed, which takes a while: the other requests do not wait for it.
-    if not control.started(name):
-        await asyncio.to_thread(control.state, name)
-
-
-def _strangers_keys(keys: KeyFinder, algorithms: tuple[Algorithm, ...]) -> Endpoint:
-    def made() -> bytes:
-        return strangers_jwks([keys(Role.STRANGER, alg) for alg in algorithms])
-
-    async def endpoint(_: Request) -> Response:
-        return _json(await asyncio.to_thread(made))
-
-    return endpoint
-
-
-def _certificate(keys: KeyFinder, clock: Clock) -> Endpoint:
-    def made() -> bytes:
-        return self_signed(keys(Role.STRANGER, Algorithm.RS256), clock())
-
-    async def endpoint(_: Request) -> Response:
-        return Response(await asyncio.to_thread(made), media_type="application/pem-certificate-chain")
 
     return endpoint
 

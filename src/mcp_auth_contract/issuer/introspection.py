@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from mcp_auth_contract.issuer.behaviours import Behaviour
-from mcp_auth_contract.issuer.change import Change
+from mcp_auth_contract.issuer.behaviours import Behaviour, Change
 from mcp_auth_contract.tokens.spec import compact_json
 
 

@@ -71,25 +71,12 @@ def _alone(**members: object) -> Callable[[JWK], Member]:
     return lambda _good: members
 
 
-def _again(**members: object) -> Callable[[JWK], Member]:
-    return lambda good: {**good, **members}
-
-
-def _without(*names: str) -> Callable[[JWK], Member]:
-    return lambda good: {name: value for name, value in good.items() if name not in names}
-
-
-def _key_ops(good: JWK) -> Member:
-    # `use` and `key_ops` are not to be used together (RFC 7517 §4.3).
-    return {**{name: value for name, value in good.items() if name != "use"}, "key_ops": ["encrypt"]}
+def _without(*names: str, **members: object) -> Callable[[JWK], Member]:
+    return lambda good: {name: value for name, value in good.items() if name not in names} | members
 
 
 def _symmetric(_good: JWK) -> Member:
     return {"kty": "oct", "kid": "odd-symmetric", "alg": "HS256", "use": "sig", "k": b64url(symmetric_secret())}
-
-
-def _alg_other(good: JWK) -> Member:
-    return {**good, "alg": _OTHER.get(str(good.get("alg")), "RS512")}
 
 
 _ONES = b64url(b"\x01" * 32)
@@ -107,9 +94,10 @@ ODD_KEYS: Mapping[OddKey, Callable[[JWK], Member]] = MappingProxyType(
         OddKey.SYMMETRIC: _symmetric,
         OddKey.STRING: lambda _good: "not a key",
         OddKey.NULL: lambda _good: None,
-        OddKey.KEY_OPS_ENCRYPT: _key_ops,
-        OddKey.USE_ENC: _again(use="enc"),
-        OddKey.ALG_OTHER: _alg_other,
+        # `use` and `key_ops` are not to be used together (RFC 7517 §4.3).
+        OddKey.KEY_OPS_ENCRYPT: _without("use", key_ops=["encrypt"]),
+        OddKey.USE_ENC: lambda good: {**good, "use": "enc"},
+        OddKey.ALG_OTHER: lambda good: {**good, "alg": _OTHER.get(str(good.get("alg")), "RS512")},
         OddKey.ALG_MISSING: _without("alg"),
         OddKey.KID_MISSING: _without("kid"),
     }

@@ -2,9 +2,8 @@
 
 import json
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from mcp_auth_contract.asgi import serve_in_thread
@@ -47,9 +46,7 @@ class Upstream:
         self._url = self._stack.enter_context(serve_in_thread(self, lifespan="off")).url
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     async def __call__(self, scope: Mapping[str, Any], receive: _Receive, send: _Send) -> None:
@@ -70,14 +67,12 @@ class Upstream:
             ("path", path),
             ("body", body),
         ]
-        tokens = tuple((place, label) for place, text in places for label in self._labels(text))
+        found = ((place, self.redactor.labels_in(text)) for place, text in places)
+        tokens = tuple((place, label) for place, labels in found for label in sorted(labels))
         request = f"{scope['method']} {self.redactor.redact(path)}"
         with self._lock:
             if len(self._passed) < _MOST_REMEMBERED:
                 self._passed.append(Passed(request, tokens))
-
-    def _labels(self, text: str) -> Iterable[str]:
-        return sorted(self.redactor.labels_in(text))
 
 
 async def _body(receive: _Receive) -> str:

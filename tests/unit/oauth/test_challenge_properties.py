@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.challenges import format_challenge
 from tests.work import growth
 
 from mcp_auth_contract.oauth import Challenge, FaultKind, parse_challenges
-from mcp_auth_contract.oauth.challenge import format_challenge
 
 patiently = settings(deadline=None)  # a busy machine is no failure
 
