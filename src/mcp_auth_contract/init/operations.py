@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias
 
 from mcp_auth_contract.answers import Accepted, Answer, JsonObject, Refusal, Refused, describe, read
@@ -125,20 +126,15 @@ async def refusal_style(anonymous: Caller, entries: Iterable[JsonObject]) -> tup
     Returns how it was refused, in the words of `policy.challenge`, and the tools that worked.
     """
     worked = []
-    names = (entry.get("name") for entry in entries if _only_reads(entry) and not _requires_arguments(entry))
-    plain = [name for name in names if isinstance(name, str) and name]
-    for name in plain[:_MOST_CALLS]:
+    schemas = ((entry.get("name"), entry.get("inputSchema")) for entry in entries if _only_reads(entry))
+    plain = (name for name, schema in schemas if not (isinstance(schema, Mapping) and schema.get("required")))
+    for name in islice((name for name in plain if isinstance(name, str) and name), _MOST_CALLS):
         reading = read(await anonymous.call("tools/call", {"name": name, "arguments": {}}))
         if isinstance(reading, Accepted):
             worked.append(name)
         elif reading in _DENIED:
             return "tool" if reading == Refused(Refusal.TOOL_CHALLENGE) else "http", frozenset(worked)
     return None, frozenset(worked)
-
-
-def _requires_arguments(entry: JsonObject) -> bool:
-    schema = entry.get("inputSchema")
-    return isinstance(schema, Mapping) and bool(schema.get("required"))
 
 
 async def base_scopes(caller: Caller, offered: Sequence[str], bearer: _Minting) -> tuple[str, ...]:
