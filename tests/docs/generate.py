@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import models
-from mcp_auth_contract.contract.interpolate import VARIABLES
+from mcp_auth_contract.contract.load import VARIABLES
 from mcp_auth_contract.contract.models import contract_schema
 from mcp_auth_contract.reports.json_v1 import report_schema
 from mcp_auth_contract.reports.rules import render_checks

@@ -14,8 +14,14 @@ from mcp_auth_contract.contract.access import (
     strangers,
     tool_call,
 )
-from mcp_auth_contract.contract.interpolate import environment_secrets, resolve, resolve_issuer
-from mcp_auth_contract.contract.load import at_url, load_contract, read_contract
+from mcp_auth_contract.contract.load import (
+    at_url,
+    environment_secrets,
+    load_contract,
+    read_contract,
+    resolve,
+    resolve_issuer,
+)
 from mcp_auth_contract.contract.models import Contract, Input, Principal, Record
 from mcp_auth_contract.contract.operations import (
     Operation,

@@ -37,13 +37,7 @@ Algorithm = Literal["RS256", "PS256", "ES256", "EdDSA"]
 """A JWS signature algorithm (RFC 7518, RFC 8037)."""
 
 Method = Literal[
-    "initialize",
-    "ping",
-    "server/discover",
-    "tools/list",
-    "resources/list",
-    "resources/templates/list",
-    "prompts/list",
+    "initialize", "ping", "server/discover", "tools/list", "resources/list", "resources/templates/list", "prompts/list"
 ]
 """An MCP method that may be open without a token; calls and reads are opened by `scopes = []` instead."""
 
@@ -238,9 +232,7 @@ Scope = Annotated[
 Identifier = Annotated[
     str,
     _matches(
-        r"[^\s\[\]:](?:[^\[\]:\r\n\t]*[^\s\[\]:])?",
-        "not usable as a name",
-        'use no ":", "[", "]" and no outer spaces',
+        r"[^\s\[\]:](?:[^\[\]:\r\n\t]*[^\s\[\]:])?", "not usable as a name", 'use no ":", "[", "]" and no outer spaces'
     ),
 ]
 """A name that can stand in the id of a case, `check[name:name]`."""

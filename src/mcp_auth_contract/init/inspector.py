@@ -16,16 +16,17 @@ from mcp_auth_contract.execution.plan_run import demand_answers, skew_of
 from mcp_auth_contract.execution.servers import inside, started
 from mcp_auth_contract.execution.variables import issuer_settings, resolved_for, resolved_without_issuer
 from mcp_auth_contract.init.inspection import KIT, Inspection, ServerSettings
-from mcp_auth_contract.init.metadata import discover, shape_of
 from mcp_auth_contract.init.operations import (
     Bearer,
     base_scopes,
     calling,
+    discover,
     harmless_operations,
     joined,
     needed_scopes,
     open_methods,
     refusal_style,
+    shape_of,
 )
 from mcp_auth_contract.init.render import provisional
 from mcp_auth_contract.issuer import EmbeddedIssuer

@@ -59,10 +59,7 @@ class TokenProfile:
     def claim_name(self, written: str) -> str:
         """Return the name of a claim, in which {subject}, {tenant}, {scope} and {client} stand for the profile's."""
         return written.format(
-            subject=self.subject_claim,
-            tenant=self.tenant_claim,
-            scope=self.scope_claim,
-            client=self.client_claim,
+            subject=self.subject_claim, tenant=self.tenant_claim, scope=self.scope_claim, client=self.client_claim
         )
 
 

@@ -12,8 +12,7 @@ import httpx
 
 from mcp_auth_contract.answers import WITHHELD, Answer, TransportFailure
 from mcp_auth_contract.clock import stopwatch
-from mcp_auth_contract.wire.connections import FAILURES, Connections, trouble_of
-from mcp_auth_contract.wire.conversation import Attempt, Received
+from mcp_auth_contract.wire.conversation import FAILURES, Attempt, Connections, Received, trouble_of
 from mcp_auth_contract.wire.evidence import Evidence, Exchange, Room
 from mcp_auth_contract.wire.pace import Pace, Patience
 from mcp_auth_contract.wire.redaction import REDACTED, Redactor
@@ -107,12 +106,7 @@ class HttpClient:
         return (await self.receive(request)).answer
 
     async def fetch(
-        self,
-        url: str,
-        *,
-        accept: str = "application/json",
-        headers: Sequence[HeaderPair] = (),
-        note: str = "",
+        self, url: str, *, accept: str = "application/json", headers: Sequence[HeaderPair] = (), note: str = ""
     ) -> Answer:
         """GET a document without credentials. A URL that must not be fetched gives an answer without a status.
 

@@ -9,7 +9,7 @@ from tests.unit.contract.test_contract_variables import PROBLEMS as PROBLEMS_OF_
 from tests.unit.contract.texts import read, resolved
 
 from mcp_auth_contract.contract import models
-from mcp_auth_contract.contract.interpolate import VARIABLES
+from mcp_auth_contract.contract.load import VARIABLES
 from mcp_auth_contract.contract.models import Contract, contract_schema
 
 TEXT = (Path(__file__).parents[3] / "docs" / "contract.md").read_text("utf-8")

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from mcp_auth_contract.init.inspection import TokenShape
-from mcp_auth_contract.init.metadata import shape_of
+from mcp_auth_contract.init.operations import shape_of
 
 
 def jwt(header: dict[str, object], claims: dict[str, object]) -> str:

@@ -16,7 +16,6 @@ from mcp_auth_contract.tokens.defects import (
     algorithms,
     encryption,
     extensions,
-    headers,
     identifiers,
     introspection,
     json_texts,
@@ -44,7 +43,7 @@ def _table(*subjects: Iterable[Defect]) -> Mapping[str, Defect]:
 
 
 _SUBJECTS = (
-    *(times, identifiers, signatures, headers, serialization, algorithms, encryption, extensions, introspection),
+    *(times, identifiers, signatures, serialization, algorithms, encryption, extensions, introspection),
     *(json_texts, kinds, scopes, selection, subjects),
 )
 DEFECTS: Mapping[str, Defect] = _table(*(subject.DEFECTS for subject in _SUBJECTS))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from enum import Enum, StrEnum
+from enum import StrEnum
 from functools import partial
 from typing import Any, TypeAlias, TypedDict, TypeVar, Unpack
 
@@ -127,11 +127,7 @@ def _sayable(faulty: TokenSpec, good: TokenSpec) -> bool:
     return claims_only and untouched and bool(faulty.claims.get("aud"))
 
 
-class _Marker(Enum):
-    ABSENT = "absent"
-
-
-ABSENT = _Marker.ABSENT
+ABSENT = object()
 """The value of a member that is to be left out."""
 
 

@@ -221,11 +221,7 @@ def number_not_json(good: TokenSpec, text: str) -> TokenSpec:
 
 
 @DEFECTS.each(
-    {
-        "expiry": ("exp", "1" + "0" * 400),
-        "issued_at": ("iat", "1" + "0" * 4400),
-        "overflowing": ("exp", "1e999"),
-    },
+    {"expiry": ("exp", "1" + "0" * 400), "issued_at": ("iat", "1" + "0" * 4400), "overflowing": ("exp", "1e999")},
     DISPUTED,
 )
 def number_huge(good: TokenSpec, written: tuple[str, str]) -> TokenSpec:
