@@ -191,17 +191,14 @@ def _idle(waiver: Waiver, results: Sequence[Result]) -> str | None:
     matched = [result for result in results if waiver.matches(result.case, result.check.id)]
     absent = [result.outcome.reason for result in matched if isinstance(result.outcome, NotApplicable)]
     if not matched:
-        return f"matches no case of this run{_near(waiver, results)}"
+        hint = "" if waiver.case is None else suggest(waiver.case, {result.case for result in results}, "")
+        repair = f"{hint} Else remove it" if hint else "remove it"
+        return f"matches no case of this run; {repair}"
     if len(absent) == len(matched):
         return f"what it is about was not run ({absent[0]}); remove it, or keep it in a file for the run that shows it"
     if all(isinstance(result.outcome, Pass | NotApplicable) for result in matched):
         return "what it is about passes; remove it"
     return None
-
-
-def _near(waiver: Waiver, results: Sequence[Result]) -> str:
-    hint = "" if waiver.case is None else suggest(waiver.case, {result.case for result in results}, "")
-    return f"; {hint} Else remove it" if hint else "; remove it"
 
 
 _HEAD = """\

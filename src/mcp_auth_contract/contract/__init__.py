@@ -32,12 +32,10 @@ from mcp_auth_contract.contract.operations import (
     private_canaries,
     satisfies,
 )
-from mcp_auth_contract.contract.pointers import pointed_at
-from mcp_auth_contract.contract.server import Claims, Issuer, Policy
+from mcp_auth_contract.contract.server import Issuer, Policy
 
 __all__ = [
     "Access",
-    "Claims",
     "Contract",
     "Input",
     "Issuer",
@@ -59,7 +57,6 @@ __all__ = [
     "no_access",
     "operation_of",
     "operations",
-    "pointed_at",
     "principal_for",
     "private_canaries",
     "read_contract",

@@ -68,9 +68,8 @@ def unknown_variables(tables: Mapping[str, Any]) -> list[Problem]:
     for location, text in _strings(tables):
         key = key_name(location, tables)
         if any(found[1] is None and found[0] != "$${" for found in _VARIABLE.finditer(text)):
-            problems.append(
-                Problem(key, 'a "${" without its "}"', 'close it, or write "$${" for the characters themselves')
-            )
+            repair = 'close it, or write "$${" for the characters themselves'
+            problems.append(Problem(key, 'a "${" without its "}"', repair))
         for name in _names(text):
             if name not in VARIABLES and not _ENV_NAME.fullmatch(name):
                 repair = suggest(name, VARIABLES, f"known are {', '.join(VARIABLES)} and env:NAME", "${{{}}}")
@@ -78,9 +77,8 @@ def unknown_variables(tables: Mapping[str, Any]) -> list[Problem]:
                     repair = f'did you mean "${{env:{name}}}"?'
                 problems.append(Problem(key, f'unknown variable "${{{name}}}"', repair))
             elif _is_read_too_early(location, name):
-                problems.append(
-                    Problem(key, f'"${{{name}}}" has no value yet here', "write it out, or use ${env:NAME}")
-                )
+                repair = "write it out, or use ${env:NAME}"
+                problems.append(Problem(key, f'"${{{name}}}" has no value yet here', repair))
     return problems
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, assert_never
+from typing import Annotated, Any
 
 from pydantic import Field, PrivateAttr, Strict, model_validator
 
@@ -255,15 +255,9 @@ class Contract(Table):
 
     def declared(self, kind: OperationKind) -> Mapping[str, Guarded]:
         """Return what is declared of a kind: tools and prompts by name, resources by URI or template."""
-        match kind:
-            case OperationKind.TOOL:
-                return {tool.name: tool for tool in self.tools}
-            case OperationKind.RESOURCE:
-                return {resource.uri: resource for resource in self.resources}
-            case OperationKind.PROMPT:
-                return {prompt.name: prompt for prompt in self.prompts}
-            case _:
-                assert_never(kind)
+        if kind is OperationKind.RESOURCE:
+            return {resource.uri: resource for resource in self.resources}
+        return {one.name: one for one in (self.tools if kind is OperationKind.TOOL else self.prompts)}
 
     def declaration(self, kind: OperationKind, name: str) -> Guarded | None:
         """Return the declaration of a tool or prompt, or that of a resource by any of its URIs."""

@@ -102,7 +102,9 @@ def _problem(kind: str, location: _Location, context: Mapping[str, Any], tables:
     if context.get("at"):
         location = (*location, context["at"])
     key, value = key_name(location, tables), reduce(_step, location, tables)
-    shown = None if _may_be_secret(location) else _shown(value)
+    # In a key whose values are never shown (`repr=False`) something may be secret.
+    fields = (_field_at(location[:depth]) for depth in range(1, len(location) + 1))
+    shown = None if any(field is not None and not field.repr for field in fields) else _shown(value)
     if kind in _PLAIN:
         what, repair = (text.format_map(context) for text in _PLAIN[kind])
         return Problem(key, what, repair, shown)
@@ -129,12 +131,6 @@ def _problem(kind: str, location: _Location, context: Mapping[str, Any], tables:
             return Problem(key, "holds a value that JSON does not have", "write dates and times as text in quotes")
         case _:
             return Problem(key, "not a value this key takes", f"compare it with the reference of {key}", shown)
-
-
-def _may_be_secret(location: _Location) -> bool:
-    """Whether something is in a key whose values are never shown (`repr=False`)."""
-    fields = (_field_at(location[:depth]) for depth in range(1, len(location) + 1))
-    return any(field is not None and not field.repr for field in fields)
 
 
 def _inside(location: _Location, tables: object) -> _Location:

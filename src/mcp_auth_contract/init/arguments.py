@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from mcp_auth_contract.contract import pointed_at
+from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.contract.templates import expand, template_variables
 from mcp_auth_contract.init.inspection import Inspection
 from mcp_auth_contract.init.toml import Unwritable, key, value

@@ -32,7 +32,6 @@ from mcp_auth_contract.init.render import provisional
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.wire import (
     Conversation,
-    Detected,
     HttpClient,
     Listing,
     Redactor,
@@ -40,6 +39,7 @@ from mcp_auth_contract.wire import (
     resolve_host,
     resolver_inside,
 )
+from mcp_auth_contract.wire.session import Detected
 
 _SKEW = 2.0
 _REFUSED = (401, 403)

@@ -13,14 +13,16 @@ from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.discovery.probe import ask_resource_metadata
 from mcp_auth_contract.checks.questions import Question
 from mcp_auth_contract.checks.scopes.observation import challenge_scopes
-from mcp_auth_contract.contract import Claims, Operation
+from mcp_auth_contract.contract import Operation
+from mcp_auth_contract.contract.server import Claims
 from mcp_auth_contract.contract.templates import expand
 from mcp_auth_contract.execution.plan_run import EVERY_REVISION
 from mcp_auth_contract.init.draft import draft_contract, scopes_in
 from mcp_auth_contract.init.inspection import MOST_SCOPES, Inspection, Listed, NeededScopes, TokenShape
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.tokens import parse_genuine
-from mcp_auth_contract.wire import LISTS, Call, Conversation, Detected, HeaderPair, Listing, list_all, operation_call
+from mcp_auth_contract.wire import LISTS, Call, Conversation, HeaderPair, Listing, list_all, operation_call
+from mcp_auth_contract.wire.session import Detected
 
 _MOST_ISSUERS = 5
 _LONGEST_RESOURCE = 500

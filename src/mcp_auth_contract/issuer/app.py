@@ -4,7 +4,6 @@ import asyncio
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import parse_qsl
 
@@ -25,9 +24,8 @@ from mcp_auth_contract.issuer.behaviours import (
     settled,
 )
 from mcp_auth_contract.issuer.control import Control, IssuerName
-from mcp_auth_contract.issuer.introspection import ClientAuthentication, IntrospectionAnswer
-from mcp_auth_contract.issuer.listening import CERTIFICATE, LISTENING_PATH, self_signed, strangers_jwks
-from mcp_auth_contract.issuer.memory import Memory
+from mcp_auth_contract.issuer.introspection import ClientAuthentication, IntrospectionAnswer, Memory
+from mcp_auth_contract.issuer.odd_keys import CERTIFICATE, LISTENING_PATH, self_signed
 from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder, Role
 from mcp_auth_contract.tokens.spec import compact_json
 
@@ -94,45 +92,23 @@ def _names_a_client(value: str) -> bool:
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
-class IssuerSite:
-    """What one issuer says of itself. `base_url` is the port's URL, without a trailing slash."""
-
-    base_url: str
-    name: IssuerName
-    algorithms: tuple[Algorithm, ...]
-
-    @property
-    def url(self) -> str:
-        """The issuer identifier (RFC 8414 §2)."""
-        return f"{self.base_url}{self.name.path}"
-
-    def metadata(self) -> dict[str, object]:
-        """Return the authorization-server metadata (RFC 8414 §2)."""
-        members: dict[str, object] = {
-            "issuer": self.url,
-            "authorization_endpoint": f"{self.url}/authorize",
-            "token_endpoint": f"{self.url}/token",
-            "jwks_uri": f"{self.url}/jwks",
-            "response_types_supported": ["code"],
-            "response_modes_supported": ["query"],
-            "grant_types_supported": ["authorization_code"],
-            "token_endpoint_auth_methods_supported": ["none"],
-            "code_challenge_methods_supported": ["S256"],
-        }
-        if self.name is IssuerName.TRUSTED:
-            for endpoint, path in (("introspection", "introspect"), ("revocation", "revoke")):
-                members[f"{endpoint}_endpoint"] = f"{self.url}/{path}"
-                members[f"{endpoint}_endpoint_auth_methods_supported"] = ["client_secret_basic", "client_secret_post"]
-        return members
-
-    def openid_configuration(self) -> dict[str, object]:
-        """Return the same with what OpenID Connect Discovery 1.0 §3 requires besides."""
-        return {
-            **self.metadata(),
-            "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": [str(alg) for alg in self.algorithms],
-        }
+def _metadata(url: str, *, trusted: bool) -> dict[str, object]:
+    """Return the authorization-server metadata (RFC 8414 §2) of the issuer with this identifier."""
+    members: dict[str, object] = {
+        "issuer": url,
+        "authorization_endpoint": f"{url}/authorize",
+        "token_endpoint": f"{url}/token",
+        "jwks_uri": f"{url}/jwks",
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "code_challenge_methods_supported": ["S256"],
+    }
+    for endpoint, path in (("introspection", "introspect"), ("revocation", "revoke")) if trusted else ():
+        members[f"{endpoint}_endpoint"] = f"{url}/{path}"
+        members[f"{endpoint}_endpoint_auth_methods_supported"] = ["client_secret_basic", "client_secret_post"]
+    return members
 
 
 class _Remembering:
@@ -165,10 +141,15 @@ def issuer_app(
     the kit. The trusted issuer introspects and revokes the tokens that `control` knows; `keys` finds those of
     the stranger, which the listening post serves.
     """
+    # What OpenID Connect Discovery 1.0 §3 requires besides.
+    besides: dict[str, object] = {
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [str(alg) for alg in algorithms],
+    }
     routes: list[Route] = []
     for name in IssuerName:
-        site = IssuerSite(base_url, name, algorithms)
-        oauth, openid = _document(site.metadata()), _document(site.openid_configuration())
+        members = _metadata(f"{base_url}{name.path}", trusted=name is IssuerName.TRUSTED)
+        oauth, openid = _document(members), _document(members | besides)
         inserted = "/.well-known/openid-configuration"
         routes += [
             Route(f"/.well-known/oauth-authorization-server{name.path}", oauth),
@@ -179,7 +160,7 @@ def issuer_app(
         ]
         if name.path:
             routes.append(Route(f"{name.path}{inserted}", openid))
-    stranger = _served(lambda: strangers_jwks([keys(Role.STRANGER, alg) for alg in algorithms]))
+    stranger = _served(lambda: compact_json({"keys": [keys(Role.STRANGER, alg).public_jwk() for alg in algorithms]}))
     certificate = _served(
         lambda: self_signed(keys(Role.STRANGER, Algorithm.RS256), clock()), "application/pem-certificate-chain"
     )

@@ -17,9 +17,8 @@ from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract.errors import ContractError, UsageError
 from mcp_auth_contract.issuer.app import issuer_app
 from mcp_auth_contract.issuer.control import Control, IssuerName, Published
-from mcp_auth_contract.issuer.introspection import Introspection
-from mcp_auth_contract.issuer.listening import CERTIFICATE, listening_path
-from mcp_auth_contract.issuer.memory import Memory, Received
+from mcp_auth_contract.issuer.introspection import Introspection, Memory, Received
+from mcp_auth_contract.issuer.odd_keys import CERTIFICATE, listening_path
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, fresh_key, load_folder
 
 _ROLE_OF = {IssuerName.TRUSTED: Role.ISSUER, IssuerName.LOOKALIKE: Role.LOOKALIKE, IssuerName.SECOND: Role.SECOND}

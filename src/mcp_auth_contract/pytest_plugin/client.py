@@ -15,9 +15,10 @@ from mcp_auth_contract.clock import RealTime
 from mcp_auth_contract.contract import Contract
 from mcp_auth_contract.execution.servers import started
 from mcp_auth_contract.model import OperationKind, Revision
-from mcp_auth_contract.oauth import Challenges
+from mcp_auth_contract.oauth.challenge import Challenges
 from mcp_auth_contract.pytest_plugin.minting import Mint
-from mcp_auth_contract.server import LoadedApp, lifespan, loaded
+from mcp_auth_contract.server import lifespan, loaded
+from mcp_auth_contract.server.application import LoadedApp
 from mcp_auth_contract.wire import (
     AsgiApp,
     Call,

@@ -1,7 +1,6 @@
 """Tokens: valid by default, with exactly one thing wrong on request."""
 
 from mcp_auth_contract.tokens.defects import DEFECTS, Minted, mint_case
-from mcp_auth_contract.tokens.defects.defect import Expectation
 from mcp_auth_contract.tokens.genuine import (
     GenuineToken,
     genuine_spec,
@@ -25,7 +24,6 @@ __all__ = [
     "DEFECTS",
     "Algorithm",
     "CannotSign",
-    "Expectation",
     "GenuineToken",
     "Identity",
     "KeyFinder",

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -62,12 +62,9 @@ class _GenuineKey(SigningKey):
 
     def __init__(self, token: GenuineToken | None) -> None:
         kid = token.header.get("kid") if token is not None else None
-        for name, value in {
-            "_token": token,
-            "kid": kid if isinstance(kid, str) else "",
-            "thumbprint": "genuine",
-        }.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_token", token)
+        object.__setattr__(self, "kid", kid if isinstance(kid, str) else "")
+        object.__setattr__(self, "thumbprint", "genuine")
 
     def __repr__(self) -> str:
         return "<the key of a genuine token>"
@@ -125,12 +122,10 @@ class _GenuineSpec(TokenSpec):
 
     @property
     def header_bytes(self) -> bytes:
-        """The bytes of the JOSE header."""
         return _exact(self.raw_header, self.header, self.genuine.header, self.genuine.header_bytes)
 
     @property
     def payload_bytes(self) -> bytes:
-        """The bytes of the payload."""
         return _exact(self.raw_payload, self.claims, self.genuine.claims, self.genuine.payload_bytes)
 
 
@@ -176,16 +171,7 @@ def genuine_spec(token: GenuineToken, profile: TokenProfile, now: float) -> Toke
 def opaque_spec(token: str, profile: TokenProfile, now: float) -> TokenSpec:
     """Return the spec of a genuine token that says nothing itself."""
     nothing = GenuineToken({}, {}, b"{}", b"{}", b"")
-    return _GenuineSpec(
-        profile=profile,
-        now=now,
-        header={},
-        claims={},
-        key=_GenuineKey(None),
-        signature=unsigned,
-        form=token,
-        genuine=nothing,
-    )
+    return replace(genuine_spec(nothing, profile, now), key=_GenuineKey(None), signature=unsigned, form=token)
 
 
 def strangers_keys(make: Callable[[Algorithm, str], SigningKey] = fresh_key) -> KeyFinder:

@@ -16,16 +16,7 @@ from mcp_auth_contract.wire.mcp import (
 from mcp_auth_contract.wire.pace import seconds_of
 from mcp_auth_contract.wire.redaction import Redactor
 from mcp_auth_contract.wire.request import HeaderPair, Request, resolve_host
-from mcp_auth_contract.wire.session import (
-    LISTS,
-    Conversation,
-    Detected,
-    Handshake,
-    Listing,
-    ListKind,
-    detect_revisions,
-    list_all,
-)
+from mcp_auth_contract.wire.session import LISTS, Conversation, Handshake, Listing, ListKind, detect_revisions, list_all
 
 __all__ = [
     "ACCEPT",
@@ -33,7 +24,6 @@ __all__ = [
     "AsgiApp",
     "Call",
     "Conversation",
-    "Detected",
     "Evidence",
     "Exchange",
     "Handshake",

@@ -5,8 +5,7 @@ import pytest
 from mcp_auth_contract.issuer import IssuerName
 from mcp_auth_contract.issuer.behaviours import Behaviour
 from mcp_auth_contract.issuer.control import Control
-from mcp_auth_contract.issuer.introspection import IntrospectionAnswer
-from mcp_auth_contract.issuer.memory import Memory
+from mcp_auth_contract.issuer.introspection import IntrospectionAnswer, Memory
 from mcp_auth_contract.tokens import Algorithm, Role, published_key
 
 ISSUER = published_key(Role.ISSUER, Algorithm.ES256)

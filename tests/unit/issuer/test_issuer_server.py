@@ -16,7 +16,6 @@ from mcp_auth_contract.issuer.behaviours import Behaviour
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,
-    Expectation,
     Identity,
     Role,
     TokenProfile,
@@ -24,6 +23,7 @@ from mcp_auth_contract.tokens import (
     mint_case,
     published_key,
 )
+from mcp_auth_contract.tokens.defects.defect import Expectation
 from mcp_auth_contract.tokens.keys import PRIVATE_MEMBERS
 
 EVERY_ALG = tuple(Algorithm)

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_auth_contract.oauth import is_loopback_url
 from mcp_auth_contract.oauth.metadata import (
     AuthorizationServerUrls,
     Difference,
@@ -13,6 +12,7 @@ from mcp_auth_contract.oauth.metadata import (
     difference,
     endpoint_faults,
     identifier_faults,
+    is_loopback_url,
     issuer_faults,
     protected_resource_urls,
     resource_of_well_known,

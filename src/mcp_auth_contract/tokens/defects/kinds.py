@@ -38,15 +38,10 @@ def _instead(typ: object) -> Callable[[TokenSpec], object]:
     return lambda good: typ if _declares_access(good.profile) and typ != good.profile.typ else None
 
 
-def _other_form(good: TokenSpec) -> object:
-    known = (good.profile.typ or "").lower()
-    return _instead(_SHORT if known == _LONG else _LONG)(good)
-
-
 _typ(
     "typ_long_form",
     "The token's typ is the access token's media type in its other legal form (RFC 9068 §4).",
-    {"": _other_form},
+    {"": lambda good: _instead(_SHORT if (good.profile.typ or "").lower() == _LONG else _LONG)(good)},
     ACCEPTED,
 )
 _typ(

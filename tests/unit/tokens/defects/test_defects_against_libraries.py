@@ -19,7 +19,6 @@ from joserfc.jwk import KeySet
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,
-    Expectation,
     Identity,
     Role,
     TokenProfile,
@@ -28,6 +27,7 @@ from mcp_auth_contract.tokens import (
     mint_case,
     published_key,
 )
+from mcp_auth_contract.tokens.defects.defect import Expectation
 from mcp_auth_contract.tokens.mint import decode_parts, mint
 from mcp_auth_contract.tokens.spec import COMPACT, difference
 

@@ -17,7 +17,6 @@ from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,
-    Expectation,
     Identity,
     KeyFinder,
     Minted,
@@ -29,7 +28,7 @@ from mcp_auth_contract.tokens import (
     mint_case,
     published_key,
 )
-from mcp_auth_contract.tokens.defects.defect import Capability
+from mcp_auth_contract.tokens.defects.defect import Capability, Expectation
 from mcp_auth_contract.tokens.defects.secrets import SECRETS
 from mcp_auth_contract.tokens.keys import b64url, fresh_key
 from mcp_auth_contract.tokens.mint import decode_parts
