@@ -252,13 +252,10 @@ def _check(entry: _Entry) -> Check:
 
 def _agree(entry: _Entry, check: Check) -> None:
     """Refuse combinations that a probe or judge cannot serve; a silent mismatch would drop a check."""
-    probe = PROBES[check.probe]
-    judge = JUDGES[check.judge]
+    probe, judge = PROBES[check.probe], JUDGES[check.judge]
     if probe.observes is not judge.observes:
-        raise entry.fault(
-            "judge",
-            f"{check.judge} judges {judge.observes.__name__}, but {check.probe} observes {probe.observes.__name__}",
-        )
+        judges, observes = judge.observes.__name__, probe.observes.__name__
+        raise entry.fault("judge", f"{check.judge} judges {judges}, but {check.probe} observes {observes}")
     given = {
         "token": bool(check.tokens),
         "presentation": bool(check.presentations),
@@ -272,17 +269,15 @@ def _agree(entry: _Entry, check: Check) -> None:
             raise entry.fault(key, f"the probe {check.probe} does not take it")
         if not present and key in probe.requires:
             raise entry.fault(key, f"missing: the probe {check.probe} needs it")
-    if probe.once is not (check.over is Axis.ONCE):
-        raise entry.fault("over", f'the probe {check.probe} {"needs" if probe.once else "cannot run"} over = "once"')
-    if probe.records is not (check.over is Axis.RECORDS):
-        verb = "needs" if probe.records else "cannot run"
-        raise entry.fault("over", f'the probe {check.probe} {verb} over = "records"')
+    for needed, axis in ((probe.once, Axis.ONCE), (probe.records, Axis.RECORDS)):
+        if needed is not (check.over is axis):
+            verb = "needs" if needed else "cannot run"
+            raise entry.fault("over", f'the probe {check.probe} {verb} over = "{axis}"')
     if probe.records and check.needs & {Need.CONTROL, Need.GATED}:
         raise entry.fault("needs", f"the probe {check.probe} brings its own controls along")
-    if (check.scopes is ScopeChoice.MISSING) is not (check.over is Axis.MISSING_SCOPES):
-        raise entry.fault("scopes", '"missing" goes with over = "missing_scopes", and only with it')
-    if (check.scopes is ScopeChoice.BROADER) is not (check.over is Axis.IMPLIED_SCOPES):
-        raise entry.fault("scopes", '"broader" goes with over = "implied_scopes", and only with it')
+    for word, axis in ((ScopeChoice.MISSING, Axis.MISSING_SCOPES), (ScopeChoice.BROADER, Axis.IMPLIED_SCOPES)):
+        if (check.scopes is word) is not (check.over is axis):
+            raise entry.fault("scopes", f'"{word}" goes with over = "{axis}", and only with it')
     for form in check.forms:
         if form not in probe.forms:
             raise entry.fault("forms", f'unknown word "{form}"; {suggest(form, probe.forms)}')

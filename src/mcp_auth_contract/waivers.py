@@ -218,9 +218,8 @@ def draft_waivers(report: Report, *, whole: bool) -> str | None:
     others = {result.check.id for part, result in parts if part not in (Part.FAILED, Part.NOT_APPLICABLE)}
     if not failed:
         return None
-    head = _HEAD.format(
-        version=report.kit_version, contract=json.dumps(report.contract, ensure_ascii=True), started=report.started
-    )
+    contract = json.dumps(report.contract, ensure_ascii=True)
+    head = _HEAD.format(version=report.kit_version, contract=contract, started=report.started)
     day = report.started[:10]
     entries = []
     for results in by_check(failed):

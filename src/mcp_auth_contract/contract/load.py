@@ -35,6 +35,8 @@ _SECRET_CHARACTERS = 6
 """From this length on a value of the environment is kept back even inside another word."""
 
 _Location = tuple[int | str, ...]
+_Tables = Mapping[str, Any]
+_Values = Mapping[str, str]
 
 
 def _walk(tables: object, location: _Location = ()) -> Iterator[tuple[_Location, object]]:
@@ -131,9 +133,7 @@ def resolve_issuer(contract: Contract, values: Mapping[str, str], environ: Mappi
         raise contract_error(contract.label, validation_problems(error, raw, ("issuer",))) from None
 
 
-def _replaced(
-    contract: Contract, raw: Mapping[str, Any], values: Mapping[str, str], environ: Mapping[str, str]
-) -> dict[str, Any]:
+def _replaced(contract: Contract, raw: _Tables, values: _Values, environ: _Values) -> dict[str, Any]:
     problems: list[Problem] = []
 
     def value_of(name: str, location: _Location) -> str:
@@ -193,9 +193,8 @@ def _alone(word: str) -> str:
 
 def environment_secrets(contract: Contract, environ: Mapping[str, str]) -> frozenset[str]:
     """Return the values that `${env:NAME}` puts into the contract, which no output may show."""
-    names = {
-        env[1] for _, text in _strings(contract.raw()) for name in _names(text) if (env := _ENV_NAME.fullmatch(name))
-    }
+    written = (name for _, text in _strings(contract.raw()) for name in _names(text))
+    names = {env[1] for env in map(_ENV_NAME.fullmatch, written) if env is not None}
     return frozenset(environ[name] for name in names if environ.get(name))
 
 

@@ -227,9 +227,8 @@ def operation_sections(draft: Draft) -> Iterator[Section]:
     """Yield the tools, resources and prompts, or an example where they were not shown; then records and cursors."""
     if draft.tools:
         about = Section()
-        about.remark(
-            "scopes: what a caller needs, all of them. Without the key any valid token will do; [] needs none."
-        )
+        told = "scopes: what a caller needs, all of them. Without the key any valid token will do; [] needs none."
+        about.remark(told)
         if any(not tool.effect_from for tool in draft.tools):
             about.remark('effect: "read" changes nothing, "export" reads many records at once, "write" changes some.')
         yield about

@@ -30,9 +30,7 @@ from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder, Role
 from mcp_auth_contract.tokens.spec import compact_json
 
 _BODY_LIMIT = 64 * 1024
-_NAMES = frozenset(
-    {"token", "token_type_hint", "client_id", "client_secret", "client_assertion", "client_assertion_type"}
-)
+_NAMES = {"token", "token_type_hint", "client_id", "client_secret", "client_assertion", "client_assertion_type"}
 
 
 class Form:
@@ -161,9 +159,8 @@ def issuer_app(
         if name.path:
             routes.append(Route(f"{name.path}{inserted}", openid))
     stranger = _served(lambda: compact_json({"keys": [keys(Role.STRANGER, alg).public_jwk() for alg in algorithms]}))
-    certificate = _served(
-        lambda: self_signed(keys(Role.STRANGER, Algorithm.RS256), clock()), "application/pem-certificate-chain"
-    )
+    pem = "application/pem-certificate-chain"
+    certificate = _served(lambda: self_signed(keys(Role.STRANGER, Algorithm.RS256), clock()), pem)
     routes += [
         Route("/introspect", _introspect(control, moved=False), methods=["POST"]),
         Route(INTROSPECTION_MOVED_PATH, _introspect(control, moved=True), methods=["POST"]),

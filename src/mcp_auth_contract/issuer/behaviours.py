@@ -67,6 +67,7 @@ class BehaviourName(StrEnum):
     DRIP = "drip"
 
 
+_BASIC = {"www-authenticate": 'Basic realm="issuer"'}
 _PAGE = b"<!doctype html><html><head><title>Sign in</title></head><body><p>Sign in to continue.</p></body></html>"
 
 
@@ -79,9 +80,7 @@ BEHAVIOURS: Mapping[BehaviourName, Behaviour] = MappingProxyType(
         BehaviourName.USUAL: Behaviour(),
         BehaviourName.OUTAGE_503: _refusing(503),
         BehaviourName.ERROR_500: _refusing(500),
-        BehaviourName.UNAUTHORIZED_401: Behaviour(
-            status=401, body=b'{"error":"invalid_client"}', headers={"www-authenticate": 'Basic realm="issuer"'}
-        ),
+        BehaviourName.UNAUTHORIZED_401: Behaviour(status=401, body=b'{"error":"invalid_client"}', headers=_BASIC),
         BehaviourName.NOT_FOUND: _refusing(404),
         BehaviourName.TOO_MANY_REQUESTS: _refusing(429, {"retry-after": "3600"}),
         BehaviourName.NO_CONTENT: _refusing(204),

@@ -64,9 +64,8 @@ def symmetric_secret() -> bytes:
 def other_keys(count: int, kid: str = "other") -> tuple[Member, ...]:
     """Return RSA keys that parse and that nobody has, made without generating any; their ids are numbered."""
     modulus = (1 << 2047) | (secrets.randbits(2040) << 1) | 1
-    return tuple(
-        _rsa(f"{kid}-{number}", b64url((modulus + 2 * number).to_bytes(256, "big"))) for number in range(1, count + 1)
-    )
+    moduli = ((number, modulus + 2 * number) for number in range(1, count + 1))
+    return tuple(_rsa(f"{kid}-{number}", b64url(n.to_bytes(256, "big"))) for number, n in moduli)
 
 
 def _rsa(kid: str, n: str) -> JWK:

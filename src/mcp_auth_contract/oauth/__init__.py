@@ -1,3 +1,1 @@
 """The words of OAuth on the wire: challenges, metadata locations, identifiers, JSON documents. No network."""
-
-__all__ = []

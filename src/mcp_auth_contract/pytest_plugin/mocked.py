@@ -63,9 +63,8 @@ def mocked(
         def answered(request: Any) -> respx.MockResponse:
             request.read()
             response = portal.call(transport.handle_async_request, request)
-            return respx.MockResponse(
-                response.status_code, headers=response.headers.raw, content=portal.call(response.aread)
-            )
+            body = portal.call(response.aread)
+            return respx.MockResponse(response.status_code, headers=response.headers.raw, content=body)
 
         router.route(url__regex=rf"^{re.escape(url)}(/|$)").mock(side_effect=answered)
         yield MockedIssuer(url, router, Mint(issuer, profile, contract), issuer)

@@ -119,9 +119,8 @@ def _observed(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:
-    wrapped = textwrap.wrap(
-        printable(text, limit=2000), _WIDTH - _LABEL, break_long_words=False, break_on_hyphens=False
-    )
+    shown = printable(text, limit=2000)
+    wrapped = textwrap.wrap(shown, _WIDTH - _LABEL, break_long_words=False, break_on_hyphens=False)
     for number, line in enumerate(wrapped or [""]):
         yield f"  {'' if number else label:<{_LABEL}}{line}"
 

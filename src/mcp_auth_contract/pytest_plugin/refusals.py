@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_auth_contract.answers import Accepted, Answer, describe, read
 from mcp_auth_contract.oauth.challenge import Challenge, Challenges, parse_challenges, scopes_of
 from mcp_auth_contract.oauth.challenge_syntax import FaultKind
 from mcp_auth_contract.wire.messages import events_in, messages_in
+
+if TYPE_CHECKING:
+    from mcp_auth_contract.pytest_plugin.client import Reply
 
 _STATUS_OF = {"invalid_request": 400, "invalid_token": 401, "insufficient_scope": 403}
 """RFC 6750 §3.1."""
@@ -24,12 +27,7 @@ class Response(Protocol):
     def text(self) -> str: ...
 
 
-class _HasAnswer(Protocol):
-    @property
-    def answer(self) -> Answer: ...
-
-
-def answer_of(response: "Response | Answer | _HasAnswer") -> Answer:
+def answer_of(response: "Response | Answer | Reply") -> Answer:
     """Return any response as an answer of the kit: a reply of `mcp_client`, an answer, a response of an HTTP client."""
     if isinstance(response, Answer):
         return response
@@ -65,7 +63,7 @@ def _challenges(answer: Answer) -> Challenges:
     return parse_challenges(strings)
 
 
-def challenge_of(response: "Response | Answer | _HasAnswer") -> Challenge:
+def challenge_of(response: "Response | Answer | Reply") -> Challenge:
     """Return the Bearer challenge of a response (RFC 9110 §11.6.1, RFC 6750 §3).
 
     Several fields, several schemes in one field, quoted commas and any case are read as a client has to read them.
@@ -87,7 +85,7 @@ def challenge_of(response: "Response | Answer | _HasAnswer") -> Challenge:
 
 
 def assert_refused(
-    response: "Response | Answer | _HasAnswer",
+    response: "Response | Answer | Reply",
     error: str | None = None,
     *,
     status: int | None = None,
@@ -122,7 +120,7 @@ def assert_refused(
     return challenge
 
 
-def assert_accepted(response: "Response | Answer | _HasAnswer") -> Answer:
+def assert_accepted(response: "Response | Answer | Reply") -> Answer:
     """See that a request had its effect, and return the answer: a 200 can hold a JSON-RPC error or a failed tool."""
     __tracebackhide__ = True
     answer = answer_of(response)

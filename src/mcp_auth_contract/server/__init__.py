@@ -2,9 +2,8 @@
 
 from mcp_auth_contract.server.application import lifespan, loaded, overheard
 from mcp_auth_contract.server.frozen import FrozenTime
-from mcp_auth_contract.server.logs import LogFiles, LogText
 from mcp_auth_contract.server.process import StartedProcess, free_port, wait_for_port
-from mcp_auth_contract.server.upstream import Upstream
+from mcp_auth_contract.server.upstream import LogFiles, LogText, Upstream
 
 __all__ = [
     "FrozenTime",

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -90,9 +90,7 @@ class Connections:
         return origin in self._mounts
 
     @asynccontextmanager
-    async def open(
-        self, origin: Origin, request: httpx.Request, *, fresh: bool
-    ) -> AsyncGenerator[httpx.Response, None]:
+    async def open(self, origin: Origin, request: httpx.Request, *, fresh: bool) -> AsyncIterator[httpx.Response]:
         """Send a request and give the response, its body unread; close it afterwards. `fresh`: a new connection."""
         transport, single = self._mounts.get(origin), False
         if transport is None and fresh:
@@ -222,9 +220,8 @@ class Attempt:
         of silence; `wait_for_end` then gives it a moment to end, so that its connection can be used again.
         """
         self.status = response.status_code
-        self.headers = tuple(
-            (name.decode("latin-1").lower(), header_text(value)) for name, value in response.headers.raw
-        )
+        fields = response.headers.raw
+        self.headers = tuple((name.decode("latin-1").lower(), header_text(value)) for name, value in fields)
         media_type = self._header("content-type").split(";", 1)[0].strip().lower()
         self.body = body = Body(
             limit=body_limit,

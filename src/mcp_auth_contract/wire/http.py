@@ -174,7 +174,7 @@ class HttpClient:
             received = await asyncio.to_thread(attempt.received, exchange, self.redactor)
         else:
             received = attempt.received(exchange, self.redactor)
-        self._record(attempt, received.answer, started, stopwatch() - begun, received.leaked)
+        self._record(attempt, received, started, stopwatch() - begun)
         return self._kept(received)
 
     def _kept(self, received: Received) -> Received:
@@ -253,12 +253,11 @@ class HttpClient:
         url = self.redactor.redact(request.url)[:2048]
         answer = Answer(self.evidence.next_id(), request.method, url, failure=TransportFailure.CONNECT, detail=detail)
         attempt = Attempt(request, httpx.URL(), ("", "", 0), fresh=False, sent=[], note=request.note)
-        self._record(attempt, answer, self.evidence.elapsed(), 0.0)
+        self._record(attempt, Received(answer), self.evidence.elapsed(), 0.0)
         return answer
 
-    def _record(
-        self, attempt: Attempt, answer: Answer, started: float, duration: float, leaked: tuple[str, ...] = ()
-    ) -> None:
+    def _record(self, attempt: Attempt, got: Received, started: float, duration: float) -> None:
+        answer = got.answer
         sent = self.redactor.redact(attempt.request.body.decode("utf-8", "replace"))
         self.evidence.record(
             Exchange(
@@ -277,7 +276,7 @@ class HttpClient:
                 failure=answer.failure,
                 detail=answer.detail,
                 note=self.redactor.redact(attempt.note),
-                leaked=leaked,
+                leaked=got.leaked,
             )
         )
 

@@ -84,9 +84,8 @@ def split_events(text: str) -> tuple[str, str]:
 
 def events_in(text: str) -> Iterator[str]:
     """Yield the data of each event in complete events' text; comments and events without data are passed over."""
-    response = httpx.Response(
-        200, headers={"Content-Type": "text/event-stream"}, content=text.encode("utf-8", "replace")
-    )
+    octets = text.encode("utf-8", "replace")
+    response = httpx.Response(200, headers={"Content-Type": "text/event-stream"}, content=octets)
     for event in EventSource(response).iter_sse():
         if event.data:
             yield event.data

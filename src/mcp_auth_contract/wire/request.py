@@ -4,7 +4,7 @@ import asyncio
 import ipaddress
 import re
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -115,6 +115,7 @@ async def resolve_host(host: str, port: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in ordered))
 
 
+RawField = tuple[bytes, bytes]
 HeaderPair = tuple[str | bytes, str | bytes]
 """A header field's name and value; str is sent as UTF-8."""
 
@@ -146,9 +147,9 @@ class Request:
     note: str = ""
 
 
-def encode_headers(headers: tuple[HeaderPair, ...]) -> list[tuple[bytes, bytes]]:
+def encode_headers(headers: tuple[HeaderPair, ...]) -> list[RawField]:
     """Return names and values as octets. White space around a value is dropped, as every receiver drops it."""
-    pairs: list[tuple[bytes, bytes]] = []
+    pairs: list[RawField] = []
     for name, value in headers:
         raw_name = name if isinstance(name, bytes) else name.encode()
         raw_value = value if isinstance(value, bytes) else value.encode()
@@ -159,9 +160,7 @@ def encode_headers(headers: tuple[HeaderPair, ...]) -> list[tuple[bytes, bytes]]
     return pairs
 
 
-def wire_headers(
-    request: Request, url: httpx.URL, static: tuple[tuple[bytes, bytes], ...] = ()
-) -> list[tuple[bytes, bytes]]:
+def wire_headers(request: Request, url: httpx.URL, static: Sequence[RawField]) -> list[RawField]:
     """Return all header fields of a request: its own, then `static` ones that it does not name, then the usual ones."""
     pairs = encode_headers(request.headers)
     named = {name.lower() for name, _ in pairs}

@@ -60,6 +60,9 @@ class Pages:
         )
 
 
+Credentials = Sequence[HeaderPair]
+"""Header fields that the caller decides on."""
+
 _MODERN_ERRORS = frozenset({-32020, -32021, -32022})
 # A server may hand out what cannot be sent back (MCP demands visible ASCII); an id like that is none.
 _SENDABLE = re.compile(r"[\t\x20-\x7e\x80-\U0010ffff]+")
@@ -96,25 +99,24 @@ class Conversation:
     paging: Paging = field(default_factory=Paging)
 
     async def send(
-        self, message: Message, credentials: Sequence[HeaderPair] = (), *, note: str = "", fresh: bool = False
+        self, message: Message, credentials: Credentials = (), *, note: str = "", fresh: bool = False
     ) -> Answer:
         """POST one message."""
         return (await self.receive(message, credentials, note=note, fresh=fresh)).answer
 
     async def receive(
-        self, message: Message, credentials: Sequence[HeaderPair] = (), *, note: str = "", fresh: bool = False
+        self, message: Message, credentials: Credentials = (), *, note: str = "", fresh: bool = False
     ) -> Received:
         """POST one message and keep the raw values."""
-        headers = (*credentials, *message.headers)
-        return await self.http.receive(
-            Request("POST", self.endpoint, headers, message.body, expects_id=message.id, note=note, fresh=fresh)
-        )
+        headers, awaited = (*credentials, *message.headers), message.id
+        sent = Request("POST", self.endpoint, headers, message.body, expects_id=awaited, note=note, fresh=fresh)
+        return await self.http.receive(sent)
 
     async def call(
         self,
         revision: Revision,
         call: Call,
-        credentials: Sequence[HeaderPair] = (),
+        credentials: Credentials = (),
         *,
         session: str | None = None,
         note: str = "",
@@ -125,7 +127,7 @@ class Conversation:
     async def open_session(
         self,
         revision: Revision,
-        credentials: Sequence[HeaderPair] = (),
+        credentials: Credentials = (),
         *,
         capabilities: Mapping[str, Any] | None = None,
         note: str = "",
@@ -139,7 +141,7 @@ class Conversation:
         await self.send(initialized, credentials, note=note)
         return handshake
 
-    async def close_session(self, handshake: Handshake, credentials: Sequence[HeaderPair] = ()) -> Answer | None:
+    async def close_session(self, handshake: Handshake, credentials: Credentials = ()) -> Answer | None:
         """End a session with DELETE, which a server may refuse with 405. None without a session."""
         if handshake.session is None:
             return None
@@ -184,7 +186,7 @@ class Detected:
     answers: tuple[Answer, ...]
 
 
-async def detect_revisions(conversation: Conversation, credentials: Sequence[HeaderPair] = ()) -> Detected:
+async def detect_revisions(conversation: Conversation, credentials: Credentials = ()) -> Detected:
     """Find out which revisions a server speaks (MCP 2026-07-28, versioning: `server/discover`, then `initialize`).
 
     A 401 is neutral: it says nothing about the era, so neither era is excluded by it. An error that only the
@@ -194,9 +196,8 @@ async def detect_revisions(conversation: Conversation, credentials: Sequence[Hea
     server: dict[str, Any] = {}
     answers: list[Answer] = []
 
-    discovered = await conversation.call(
-        Revision.R2026_07_28, Call("server/discover", {}), credentials, note="which revisions"
-    )
+    discover, note = Call("server/discover", {}), "which revisions"
+    discovered = await conversation.call(Revision.R2026_07_28, discover, credentials, note=note)
     answers.append(discovered)
     result, error = _parts(discovered)
     supported = result.get("supportedVersions")
@@ -212,7 +213,7 @@ async def detect_revisions(conversation: Conversation, credentials: Sequence[Hea
     if isinstance(meta, dict) and isinstance(meta.get("io.modelcontextprotocol/serverInfo"), dict):
         server.update(meta["io.modelcontextprotocol/serverInfo"])
 
-    handshake = await conversation.open_session(Revision.R2025_11_25, credentials, note="which revisions")
+    handshake = await conversation.open_session(Revision.R2025_11_25, credentials, note=note)
     answers.append(handshake.answer)
     if handshake.open:
         if handshake.known:
@@ -270,7 +271,7 @@ async def list_all(
     conversation: Conversation,
     revision: Revision,
     kind: ListKind,
-    credentials: Sequence[HeaderPair] = (),
+    credentials: Credentials = (),
     *,
     session: str | None = None,
     fresh: bool = False,

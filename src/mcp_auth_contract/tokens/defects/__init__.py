@@ -15,7 +15,6 @@ from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens.defects import (
     algorithms,
     encryption,
-    extensions,
     identifiers,
     introspection,
     json_texts,
@@ -43,7 +42,7 @@ def _table(*subjects: Iterable[Defect]) -> Mapping[str, Defect]:
 
 
 _SUBJECTS = (
-    *(times, identifiers, signatures, serialization, algorithms, encryption, extensions, introspection),
+    *(times, identifiers, signatures, serialization, algorithms, encryption, introspection),
     *(json_texts, kinds, scopes, selection, subjects),
 )
 DEFECTS: Mapping[str, Defect] = _table(*(subject.DEFECTS for subject in _SUBJECTS))

@@ -167,12 +167,8 @@ class Defects(list[Defect]):
     ) -> Callable[[_Each[_T]], _Each[_T]]:
         """Register a defect with variants: what the decorated function makes of each of the values."""
 
-        def bound(make: _Each[_T], value: _T) -> Break:
-            return lambda good: make(good, value)
-
         def register(make: _Each[_T]) -> _Each[_T]:
-            made = {name: bound(make, value) for name, value in forms.items()}
-            self.add(*_told(make), made, expectation, **traits)
+            self.table(lambda value: lambda good: make(good, value), *_told(make), forms, expectation, **traits)
             return make
 
         return register

@@ -252,6 +252,9 @@ def deep_json_signed(good: TokenSpec) -> TokenSpec:
     return replace(good, raw_payload=_members(b"", good.claims, _nested(2000)))
 
 
+_OTHERS = tuple(f"a{number}" for number in range(999))
+
+
 def _long(octets: int) -> Callable[[TokenSpec], TokenSpec]:
     """Pad the claims until the whole token is about this long; base64url makes four characters of three octets."""
     return lambda good: good.with_claim("kit_padding", "x" * ((octets - 700) * 3 // 4 - len(good.payload_bytes)))
@@ -263,9 +266,7 @@ def _long(octets: int) -> Callable[[TokenSpec], TokenSpec]:
         "sixteen_kilobytes": _long(16 * 1024 - 16),
         "sixty_four_kilobytes": _long(64 * 1024 - 16),
         "five_hundred_claims": lambda good: good.with_claims(**{f"c{number}": 0 for number in range(500)}),
-        "thousand_audiences": lambda good: good.with_claim(
-            "aud", [*(f"a{number}" for number in range(999)), good.profile.audience]
-        ),
+        "thousand_audiences": lambda good: good.with_claim("aud", [*_OTHERS, good.profile.audience]),
     },
     DISPUTED,
 )

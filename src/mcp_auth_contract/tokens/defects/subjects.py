@@ -208,9 +208,8 @@ _tenant(
     DISPUTED,
 )
 _tenant("tenant_lookalike", "The token's tenant resembles another one without being it.", LOOKALIKES, DISPUTED)
-_tenant(
-    "tenant_unknown", "The token's tenant is well formed and none the server has heard of.", {"": _NO_TENANT}, DISPUTED
-)
+_sentence = "The token's tenant is well formed and none the server has heard of."
+_tenant("tenant_unknown", _sentence, {"": _NO_TENANT}, DISPUTED)
 _tenant(
     "tenant_pattern",
     "The token's tenant is a pattern, a path or a list in one string.",
