@@ -10,6 +10,7 @@ from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import VARIABLES, contract_schema, models
 from mcp_auth_contract.reports.json_v1 import report_schema
 from mcp_auth_contract.reports.rules import render_checks
+from mcp_auth_contract.reports.traceability import render_traceability
 
 DOCS = Path(__file__).parents[2] / "docs"
 _MARKED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
@@ -70,6 +71,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "contract.md": contract_reference,
     "contract.schema.json": contract_schema,
     "report-v1.schema.json": report_schema,
+    "traceability.md": lambda: render_traceability(load_builtin()),
 }
 """The generated files of docs/."""
 

@@ -132,6 +132,7 @@ class ResultV1(_Part):
     reproduce: str | None
     evidence: list[str] = Field(description="Ids of exchanges.")
     waived: WaivedV1 | None = Field(default=None, description="The waiver that covers a failure.")
+    requirements: list[str] = Field(default=[], description="Ids of the requirements that the check enforces.")
     about: AboutV1 | None = Field(default=None, description="Null in reports of kits that did not tell it.")
 
 
@@ -202,6 +203,7 @@ def _result(result: Result) -> dict[str, Any]:
         "reproduce": result.reproduce,
         "evidence": result.evidence,
         "waived": result.waived and asdict(result.waived),
+        "requirements": check.requirements,
         "about": asdict(result.about),
     }
 

@@ -121,7 +121,7 @@ def _check(told: ResultV1, known: Check | None) -> Check:
         level=Level(told.level),
         impact=Impact(told.impact),
         cites=cites,
-        requirements=(),
+        requirements=tuple(told.requirements),
         probe="",
         judge="",
         why="",
