@@ -15,7 +15,7 @@ def environment() -> dict[str, str]:
     except metadata.PackageNotFoundError:
         return found
     names = sorted(
-        {name[0] for line in wanted if "extra ==" not in line and (name := _NAME.match(line))}, key=str.lower
+        {name[0] for line in wanted if "extra ==" not in line for name in [_NAME.match(line)] if name}, key=str.lower
     )
     for name in names:
         try:

@@ -155,6 +155,23 @@ class CoverageV1(_Part):
     missing: list[str] = Field(description="What the server lists and the contract does not name.")
 
 
+class TokenMemberV1(_Part):
+    """One member of a token."""
+
+    part: Literal["header", "claim"]
+    name: str
+    value: str = Field(description="JSON text.")
+    changed: bool = Field(description="The good token has another value, or none.")
+
+
+class TokenV1(_Part):
+    """A token that the kit made, decoded; neither the token nor its signature."""
+
+    principal: str
+    change: str = Field(description="What is wrong with it; empty for a good one.")
+    members: list[TokenMemberV1]
+
+
 class ReportV1(_Part):
     """A whole run. Fields are added, never renamed or removed, within version 1."""
 
@@ -180,6 +197,9 @@ class ReportV1(_Part):
     shard: ShardV1 | None = Field(default=None, description="Null for a run of the whole plan.")
     source: str | None = Field(
         default=None, description="The contract's text without comments and secrets; its lines are those of the file."
+    )
+    tokens: dict[str, TokenV1] = Field(
+        default={}, description="The tokens sent where something did not pass, by their label in the exchanges."
     )
 
 
@@ -235,6 +255,7 @@ def render_json(report: Report) -> str:
         "waivers": [asdict(waiver) for waiver in report.waivers],
         "shard": report.shard and asdict(report.shard),
         "source": report.source,
+        "tokens": {label: asdict(token) for label, token in report.tokens.items()},
     }
     checked = ReportV1.model_validate(encodable(value))
     return json.dumps(checked.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=True) + "\n"

@@ -159,6 +159,25 @@ class ShardSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenMember:
+    """One member of a token: of its header or its claims, as JSON text. `changed`: the good token has another one."""
+
+    part: str
+    name: str
+    value: str
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSeen:
+    """A token that the kit made, decoded: whom it speaks for, what is wrong with it in words, and its members."""
+
+    principal: str
+    change: str
+    members: tuple[TokenMember, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """The decision: open, or shut with a reason per line. `binding` are the levels whose failures shut it.
 
@@ -184,7 +203,8 @@ class Report:
     run was given; `shard` is the part of the plan that it ran, None for the whole. `requests` is how many were made
     where `exchanges` holds but those that a result cites. `coverage` is empty where the server's lists were not looked
     at. `environment` tells what the run was made with, by name. `source` is the text of the contract without comments
-    and secrets, None where there is no file.
+    and secrets, None where there is no file. `tokens` are those that the kit sent where something did not pass, by the
+    label that stands for each in the exchanges.
     """
 
     kit_version: str
@@ -205,6 +225,7 @@ class Report:
     requests: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     source: str | None = None
+    tokens: Mapping[str, TokenSeen] = field(default_factory=dict)
 
     @property
     def sent(self) -> int:

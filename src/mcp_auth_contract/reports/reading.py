@@ -20,6 +20,7 @@ from mcp_auth_contract.reports.model import (
     Result,
     ServerSeen,
     ShardSeen,
+    TokenSeen,
     Waiver,
 )
 
@@ -69,6 +70,7 @@ def _report(told: ReportV1, known: Mapping[str, Check]) -> Report:
         shard=None if told.shard is None else _as(ShardSeen, told.shard),
         environment=told.kit.environment,
         source=told.source,
+        tokens={label: _as(TokenSeen, token) for label, token in told.tokens.items()},
     )
 
 

@@ -36,8 +36,8 @@ def trace(
     known = {check.id: check for check in (*checks, *(result.check for result in results))}
     named: dict[str, list[Check]] = {}
     for check in known.values():
-        for requirement in check.requirements:
-            named.setdefault(requirement, []).append(check)
+        for key in check.requirements:
+            named.setdefault(key, []).append(check)
     seen: dict[str, list[Verdict]] = {}
     for result in results:
         seen.setdefault(result.check.id, []).append(verdict_of(result))

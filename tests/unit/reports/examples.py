@@ -11,7 +11,17 @@ from rich.console import Console
 from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
-from mcp_auth_contract.reports.model import About, ControlSeen, Coverage, Report, Result, ServerSeen, Waiver
+from mcp_auth_contract.reports.model import (
+    About,
+    ControlSeen,
+    Coverage,
+    Report,
+    Result,
+    ServerSeen,
+    TokenMember,
+    TokenSeen,
+    Waiver,
+)
 from mcp_auth_contract.reports.text import print_report
 from mcp_auth_contract.waivers import stale_waivers, waive
 
@@ -134,6 +144,15 @@ RESULTS = (
 )
 
 
+TOKEN = TokenSeen(
+    "alice",
+    "the token expired 15 minutes ago",
+    (
+        TokenMember("header", "alg", '"RS256"'),
+        TokenMember("claim", "sub", '"alice"'),
+        TokenMember("claim", "exp", "1787392800", changed=True),
+    ),
+)
 SOURCE = """[target]
 url = "https://mcp.example.com/mcp"
 
@@ -191,6 +210,7 @@ def report(results: Sequence[Result] = RESULTS, *, fail_on: Level = Level.MUST, 
         notes=("the server's clock is 30 s ahead; tokens follow it",),
         environment={"python": "3.13.1", "platform": "Linux x86_64", "httpx": "0.28.1"},
         source=SOURCE,
+        tokens={"token-expired#3f9a1c2e": TOKEN},
     )
     return replace(whole, **changes)
 
