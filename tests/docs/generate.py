@@ -10,8 +10,10 @@ from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import models
 from mcp_auth_contract.contract.load import VARIABLES
 from mcp_auth_contract.contract.models import contract_schema
+from mcp_auth_contract.reports.diff import diff_schema
 from mcp_auth_contract.reports.json_v1 import report_schema
 from mcp_auth_contract.reports.rules import render_checks
+from mcp_auth_contract.reports.traceability import render_traceability
 
 DOCS = Path(__file__).parents[2] / "docs"
 _MARKED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
@@ -71,7 +73,9 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "checks.md": lambda: render_checks(load_builtin()),
     "contract.md": contract_reference,
     "contract.schema.json": contract_schema,
+    "report-diff-v1.schema.json": diff_schema,
     "report-v1.schema.json": report_schema,
+    "traceability.md": lambda: render_traceability(load_builtin()),
 }
 """The generated files of docs/."""
 

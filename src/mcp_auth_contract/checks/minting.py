@@ -93,13 +93,22 @@ class Holder:
         return self.defect in _FORGED
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A token that was minted: for whom and with what, and the spec of the good token that it was made from."""
+
+    holder: Holder
+    minted: Minted
+    good: TokenSpec
+
+
 @dataclass(slots=True)
 class Minter:
     """Mints tokens for a contract's principals. `key` signs the good ones, `keys` finds those of other parties.
 
     `listening` gives the URL under which the issuer hears of a fetch, by name. `register` makes an opaque token known
     to the issuer, with what it tells of it and the way in which it answers. `holders` are those of the tokens minted so
-    far, by label.
+    far, by label; `made` tells what is in them.
     """
 
     contract: Contract
@@ -111,6 +120,7 @@ class Minter:
     listening: Callable[[str], str] | None = None
     register: Callable[[str, Mapping[str, object], str], None] | None = None
     holders: dict[str, Holder] = field(default_factory=dict)
+    made: dict[str, Made] = field(default_factory=dict)
     _specs: dict[tuple[str, frozenset[str] | None], TokenSpec] = field(default_factory=dict)
     _minted: dict[Holder, tuple[TokenSpec, Minted]] = field(default_factory=dict)
 
@@ -146,7 +156,9 @@ class Minter:
         heard = {} if self.listening is None else {"listening": self.listening}
         minted = mint_case(spec, wish.defect, variant, keys=self.keys, **heard)
         self._made_known(minted)
-        self.holders.setdefault(self.redactor.label_of(minted.token) or minted.label, wish)
+        label = self.redactor.label_of(minted.token) or minted.label
+        self.holders.setdefault(label, wish)
+        self.made.setdefault(label, Made(wish, minted, spec))
         self._minted[wish] = (spec, minted)
         return minted
 

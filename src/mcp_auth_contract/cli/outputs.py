@@ -84,6 +84,12 @@ def write(report: Report, outputs: Outputs) -> int:
     return code
 
 
+def print_text(text: str) -> None:
+    """Print a text on stdout; on GitHub so that no line of it is obeyed."""
+    sys.stdout.write(disarmed(text) if os.environ.get("GITHUB_ACTIONS") else text)
+    sys.stdout.flush()
+
+
 def _is_stdout(file: Path | None) -> bool:
     return file is not None and str(file) == _STDOUT
 

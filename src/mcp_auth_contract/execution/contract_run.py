@@ -20,6 +20,7 @@ from mcp_auth_contract.contract import (
     principal_for,
     private_canaries,
 )
+from mcp_auth_contract.contract.source import published_source
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution.credentials import Credentials, OwnIssuer, given_token
 from mcp_auth_contract.execution.options import Options
@@ -223,7 +224,7 @@ class _ContractRun:
         plan, remarks = self.credentials.limited(plan)
         notes += remarks
         seen = ServerSeen(endpoint, resource, tuple(revisions), detected.name, detected.version)
-        return await carry_out(self, plan, context, seen, begun, tuple(notes))
+        return await carry_out(self, plan, context, seen, begun, tuple(notes), _source(self.contract))
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
         policy, target = self.contract.policy, self.contract.target
@@ -241,6 +242,15 @@ class _ContractRun:
             canaries=_canaries(self.contract, case),
             wider={scope: implying(self.contract, scope) for scope in every | ({case.missing or ""} - {""})},
         )
+
+
+def _source(contract: Contract) -> str | None:
+    if contract.source is None:
+        return None
+    try:
+        return published_source(contract.source.read_text("utf-8-sig"))
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _canaries(contract: Contract, case: Case) -> frozenset[str]:

@@ -51,6 +51,7 @@ def merge_shards(parts: Sequence[tuple[str, Report]], order: Sequence[str] = ())
             for number, report in enumerate(ordered, 1)
             for key, exchange in report.exchanges.items()
         },
+        tokens={label: token for report in ordered for label, token in report.tokens.items()},
         interrupted=interrupted,
         notes=tuple(dict.fromkeys(note for report in ordered for note in report.notes)),
         shard=None,

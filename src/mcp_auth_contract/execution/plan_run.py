@@ -16,8 +16,10 @@ from mcp_auth_contract.checks.scopes.observation import SurfaceObserved
 from mcp_auth_contract.clock import Clock, stopwatch
 from mcp_auth_contract.errors import Unreachable
 from mcp_auth_contract.execution.cases import Run
+from mcp_auth_contract.execution.environment import environment
 from mcp_auth_contract.execution.options import Options
 from mcp_auth_contract.execution.sharding import sharded
+from mcp_auth_contract.execution.shown_tokens import shown_tokens
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Case, Plan
@@ -62,6 +64,7 @@ async def carry_out(
     seen: ServerSeen,
     begun: str,
     notes: tuple[str, ...],
+    source: str | None = None,
 ) -> Report:
     options, http = started.options, started.http
     variable = None if options.genuine is None else options.genuine.variable
@@ -122,6 +125,8 @@ async def carry_out(
         return plan.revisions.index(control.revision), not named
 
     controls = tuple(sorted(run.controls.values(), key=first))
+    exchanges = {exchange.id: exchange.as_dict() for exchange in http.evidence.exchanges()}
+    made = {} if context.issued is None else context.issued.made
     return Report(
         kit_version=__version__,
         contract=options.name,
@@ -131,13 +136,16 @@ async def carry_out(
         results=results,
         gate=decide(results, controls, fail_on=options.fail_on, interrupted=interrupted, stale=stale),
         controls=controls,
-        exchanges={exchange.id: exchange.as_dict() for exchange in http.evidence.exchanges()},
+        exchanges=exchanges,
         interrupted=interrupted,
         notes=notes,
         options=() if options.genuine is None else options.genuine.options,
         waivers=waivers,
         shard=shard,
         coverage=_coverage(run.observed(SurfaceObserved)),
+        environment=environment(),
+        tokens=shown_tokens(made, results, exchanges, started.redactor.redact),
+        source=None if source is None else started.redactor.redact(source),
     )
 
 

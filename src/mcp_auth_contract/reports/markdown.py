@@ -45,8 +45,8 @@ def render_markdown(report: Report, rows: int = _ROWS) -> str:
     return "\n".join("\n".join(part) + "\n" for part in parts if part)
 
 
-def _code(text: object, limit: int = _CELL) -> str:
-    """Text in a code span that also holds inside a table: a fence longer than any run of backticks in it."""
+def code_span(text: object, limit: int = _CELL) -> str:
+    """Return text in a code span that also holds inside a table: a fence longer than any run of backticks in it."""
     safe = printable(str(text), limit=limit).strip() or " "
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", safe)), default=0))
     padding = " " if "`" in safe else ""
@@ -69,7 +69,7 @@ def _head(view: ReportView) -> list[str]:
     if view.report.gate.reasons:
         lines += [*(f"- {_plain(reason)}" for reason in view.report.gate.reasons), ""]
     made = f"{_plain(view.report.started)}: {view.tried}"
-    facts = ([_label(fact.label, fact.tone), _code(fact.text, limit=_FACT)] for fact in view.facts)
+    facts = ([_label(fact.label, fact.tone), code_span(fact.text, limit=_FACT)] for fact in view.facts)
     return [*lines, *_table((_plain(view.title), made), facts)]
 
 
@@ -89,10 +89,10 @@ def _part(view: ReportView, part: Part, most: int) -> list[str]:
             table = _table(("case", "observed", "owner", "until", "reason"), map(_waived, results[:most]))
             table += _hidden(len(results) - most)
         case Part.ERROR:
-            rows = ([_case(group.results[0]), _code(group.results[0].said)] for group in groups[:most])
+            rows = ([_case(group.results[0]), code_span(group.results[0].said)] for group in groups[:most])
             table = _table(("case", "what happened"), rows)
         case _:
-            rows = ([_code(group.headline), _cases(group)] for group in groups[:most])
+            rows = ([code_span(group.headline), _cases(group)] for group in groups[:most])
             table = _table(("why", "cases"), rows)
     return [f"### {part.value}", "", *table]
 
@@ -122,8 +122,8 @@ def _group(group: Group) -> Iterator[list[str]]:
                 " ".join(filter(None, (_case(result), _plain(group.rest) if number == len(shown) else ""))),
                 result.check.level.value,
                 result.impact,
-                _code(outcome.expected),
-                _code(outcome.observed),
+                code_span(outcome.expected),
+                code_span(outcome.observed),
                 _remedy(result) if number == 1 else "as above",
             ]
 
@@ -134,19 +134,19 @@ def _remedy(result: Result) -> str:
 
 
 def _case(result: Result) -> str:
-    return f"{_code(result.case)}{f' (MCP {result.revision})' if result.revision else ''}"
+    return f"{code_span(result.case)}{f' (MCP {result.revision})' if result.revision else ''}"
 
 
 def _cases(group: Group) -> str:
-    return " ".join(filter(None, (", ".join(map(_code, group.shown)), group.rest)))
+    return " ".join(filter(None, (", ".join(map(code_span, group.shown)), group.rest)))
 
 
 def _waived(result: Result) -> list[str]:
-    observed = _code(result.outcome.observed) if isinstance(result.outcome, Fail) else ""
+    observed = code_span(result.outcome.observed) if isinstance(result.outcome, Fail) else ""
     if result.waived is None:
         return [_case(result), observed, "", "", ""]
     waiver = result.waived
-    return [_case(result), observed, _code(waiver.owner), waiver.expires.isoformat(), _code(waiver.reason)]
+    return [_case(result), observed, code_span(waiver.owner), waiver.expires.isoformat(), code_span(waiver.reason)]
 
 
 def _families(view: ReportView) -> list[str]:

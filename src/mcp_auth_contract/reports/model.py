@@ -57,6 +57,22 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """What of the contract a case is about; empty where it is about none of that kind.
+
+    `kind` is tool, resource or prompt, `operation` its name or URI. `principal` makes the call, `owner` is whose data
+    it reaches for, by the name of the `record` or without one. `scope` is the one that the token lacks.
+    """
+
+    kind: str = ""
+    operation: str = ""
+    principal: str = ""
+    owner: str = ""
+    record: str = ""
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The outcome of one case.
 
@@ -72,6 +88,7 @@ class Result:
     evidence: tuple[str, ...] = ()
     reproduce: str | None = None
     waived: Waiver | None = None
+    about: About = About()
 
     @property
     def impact(self) -> str:
@@ -142,6 +159,25 @@ class ShardSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenMember:
+    """One member of a token: of its header or its claims, as JSON text. `changed`: the good token has another one."""
+
+    part: str
+    name: str
+    value: str
+    changed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSeen:
+    """A token that the kit made, decoded: whom it speaks for, what is wrong with it in words, and its members."""
+
+    principal: str
+    change: str
+    members: tuple[TokenMember, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """The decision: open, or shut with a reason per line. `binding` are the levels whose failures shut it.
 
@@ -166,7 +202,9 @@ class Report:
     `options` are what a command line that repeats the run has to say besides the contract. `waivers` are all that the
     run was given; `shard` is the part of the plan that it ran, None for the whole. `requests` is how many were made
     where `exchanges` holds but those that a result cites. `coverage` is empty where the server's lists were not looked
-    at.
+    at. `environment` tells what the run was made with, by name. `source` is the text of the contract without comments
+    and secrets, None where there is no file. `tokens` are those that the kit sent where something did not pass, by the
+    label that stands for each in the exchanges.
     """
 
     kit_version: str
@@ -185,6 +223,9 @@ class Report:
     waivers: tuple[Waiver, ...] = ()
     shard: ShardSeen | None = None
     requests: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    source: str | None = None
+    tokens: Mapping[str, TokenSeen] = field(default_factory=dict)
 
     @property
     def sent(self) -> int:

@@ -9,11 +9,18 @@ from tests.unit.reports.examples import green, interrupted, report, text_of, wai
 from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.markdown import render_markdown
+from mcp_auth_contract.reports.page.render import render_html
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden"
 REPORTS = {"report": report, "interrupted": interrupted, "green": green, "waived": waived}
-FORMATS = {"txt": text_of, "json": render_json, "xml": render_junit, "md": render_markdown}
+FORMATS = {
+    "txt": text_of,
+    "json": render_json,
+    "xml": render_junit,
+    "md": render_markdown,
+    "html": lambda whole: render_html(whole, (), ()),  # what all requirements are is none of a report's business
+}
 
 
 def assert_equals_file(text: str, file: Path) -> None:
