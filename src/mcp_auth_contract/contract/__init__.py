@@ -10,7 +10,13 @@ from mcp_auth_contract.contract.access import (
     operation_of,
     tool_call,
 )
-from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve, resolve_issuer
+from mcp_auth_contract.contract.interpolate import (
+    VARIABLES,
+    environment_secrets,
+    resolve,
+    resolve_issuer,
+    resolve_provider,
+)
 from mcp_auth_contract.contract.load import at_url, load_contract, read_contract
 from mcp_auth_contract.contract.models import (
     Contract,
@@ -31,7 +37,7 @@ from mcp_auth_contract.contract.operations import (
 )
 from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.contract.schema import contract_schema
-from mcp_auth_contract.contract.server import Claims, Issuer, Policy, Target
+from mcp_auth_contract.contract.server import Claims, Issuer, Policy, Provider, Target
 from mcp_auth_contract.contract.strangers import namesake_of, nearest, stranger_named, strangers
 
 __all__ = [
@@ -46,6 +52,7 @@ __all__ = [
     "Operation",
     "Policy",
     "Principal",
+    "Provider",
     "Record",
     "Target",
     "Ways",
@@ -69,6 +76,7 @@ __all__ = [
     "read_contract",
     "resolve",
     "resolve_issuer",
+    "resolve_provider",
     "satisfies",
     "stranger_named",
     "strangers",

@@ -1,6 +1,7 @@
 """Variables in a contract: `${issuer.url}` and its like, and `${env:NAME}`."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ from mcp_auth_contract.contract.problems import (
     key_name,
     validation_problems,
 )
-from mcp_auth_contract.contract.server import Issuer
+from mcp_auth_contract.contract.server import Issuer, Provider
 from mcp_auth_contract.suggest import suggest
 
 VARIABLES = {
@@ -136,6 +137,25 @@ def resolve_issuer(contract: Contract, values: Mapping[str, str], environ: Mappi
         return Issuer.model_validate(replaced["issuer"], context={"folder": contract.folder})
     except ValidationError as error:
         raise contract_error(contract.label, validation_problems(error, raw, ("issuer",))) from None
+
+
+def resolve_provider(contract: Contract, resource: str, environ: Mapping[str, str]) -> Provider:
+    """Return the table of the authorization server with its variables replaced; `resource` is the server's.
+
+    Raises ContractError where there is no such table, or a variable of the environment is not set.
+    """
+    table = contract.raw().get("provider")
+    if table is None:
+        raise contract_error(
+            contract.label, [Problem("provider", "missing", "add a table [provider] with issuer and client_id")]
+        )
+    raw = {"provider": table}
+    replaced = _replaced(contract, raw, {"python": sys.executable}, environ)
+    replaced["provider"].setdefault("resource", resource)
+    try:
+        return Provider.model_validate(replaced["provider"], context={"folder": contract.folder})
+    except ValidationError as error:
+        raise contract_error(contract.label, validation_problems(error, raw, ("provider",))) from None
 
 
 def _replaced(
