@@ -161,6 +161,9 @@ def provider(
     plan_only: Annotated[
         bool, typer.Option("--plan", help="Print the cases and what a run does to the tenant, and send nothing.")
     ] = False,
+    server: Annotated[
+        bool, typer.Option("--server", help="Ask the server too, with a token of the provider, as `run --token-env`.")
+    ] = False,
     fail_on: FailOn = "must",
     scenarios: Scenarios = None,
     time_limit: TimeLimit = None,
@@ -190,7 +193,7 @@ def provider(
     if plan_only:
         print_provider_plan(contract, options)
         return
-    raise typer.Exit(check_provider(contract, options, outputs, log))
+    raise typer.Exit(check_provider(contract, options, outputs, log, server=server))
 
 
 @app.command()

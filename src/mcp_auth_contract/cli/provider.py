@@ -23,7 +23,7 @@ from mcp_auth_contract.waivers import find_waivers
 _ASSUMED = (Revision.R2026_07_28, Revision.R2025_11_25)
 
 
-def check_provider(file: Path | None, options: RunOptions, outputs: Outputs, log: Path | None) -> int:
+def check_provider(file: Path | None, options: RunOptions, outputs: Outputs, log: Path | None, *, server: bool) -> int:
     """Run the checks of the contract's provider, write the reports, and return the exit code."""
     demand_writable(outputs)
     if log is not None:
@@ -36,7 +36,7 @@ def check_provider(file: Path | None, options: RunOptions, outputs: Outputs, log
     with shown_progress() as progress:
         chosen = options_of(replace(options, deadline=limit), checks, str(path), progress)
         try:
-            report = interruptible(run_provider(contract, replace(chosen, waivers=waivers)))
+            report = interruptible(run_provider(contract, replace(chosen, waivers=waivers, server=server)))
         except KitError as fault:
             if log is not None:
                 save(log, json.dumps({"contract": str(path), "exit_code": fault.exit_code}) + "\n", mode="a")

@@ -1,5 +1,6 @@
 """A run against a real authorization server: read its metadata, sign in, and carry the plan out."""
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,22 +10,26 @@ from urllib.parse import urlsplit
 from mcp_auth_contract.answers import Answer, describe
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.registry import PROBES
 from mcp_auth_contract.clock import stopwatch
-from mcp_auth_contract.contract import Contract, Provider, environment_secrets, resolve_provider
+from mcp_auth_contract.contract import Contract, Provider, control_operation, environment_secrets, resolve_provider
 from mcp_auth_contract.errors import Unreachable, UsageError
-from mcp_auth_contract.execution.options import Options
+from mcp_auth_contract.execution.contract_run import facts_of
+from mcp_auth_contract.execution.credentials import given_token
+from mcp_auth_contract.execution.options import Given, Options
 from mcp_auth_contract.execution.plan_run import carry_out, demand_answers
-from mcp_auth_contract.execution.servers import REACH_LIMIT
+from mcp_auth_contract.execution.servers import REACH_LIMIT, started
+from mcp_auth_contract.execution.variables import resolved_without_issuer
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth import read_json_object
 from mcp_auth_contract.oauth.metadata import authorization_server_urls, is_loopback_url
-from mcp_auth_contract.plan import Case, make_provider_plan
+from mcp_auth_contract.plan import Case, Plan, joined, make_plan, make_provider_plan
 from mcp_auth_contract.provider.client import AuthorizationServerClient
 from mcp_auth_contract.provider.secrets import learner
 from mcp_auth_contract.provider.tenant import Tenant
 from mcp_auth_contract.reports.model import Report, ServerSeen
 from mcp_auth_contract.server import wait_for_port
-from mcp_auth_contract.wire import Conversation, HttpClient, KitFault, Redactor
+from mcp_auth_contract.wire import Conversation, HttpClient, KitFault, Redactor, detect_revisions
 
 _ASSUMED = (Revision.R2026_07_28, Revision.R2025_11_25)
 
@@ -87,6 +92,8 @@ class _ProviderRun:
         """Nothing to do: the kit has not started the server."""
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
+        if case.question is not None and not _of_provider(case.question.probe) and self.options.server:
+            return facts_of(self.contract, revisions, case)
         return Facts(
             endpoint=self.provider.issuer,
             resource=self.provider.resource or self.provider.issuer,
@@ -94,6 +101,10 @@ class _ProviderRun:
             revision=case.revision,
             loopback=is_loopback_url(self.provider.issuer),
         )
+
+
+def _of_provider(probe: str) -> bool:
+    return PROBES[probe].provider or probe == "authorization_servers"
 
 
 async def run_provider(contract: Contract, options: Options) -> Report:
@@ -107,33 +118,100 @@ async def run_provider(contract: Contract, options: Options) -> Report:
     for secret in environment_secrets(contract, options.environ):
         redactor.hide(secret)
     issuer = provider.issuer
-    plan = make_provider_plan(options.checks, contract.target.revisions or _ASSUMED, selection=options.selection)
+    selection = None if options.server else options.selection
+    plan = make_provider_plan(options.checks, contract.target.revisions or _ASSUMED, selection=selection)
     begun = datetime.fromtimestamp(options.clock(), UTC).isoformat(timespec="seconds")
     if not await wait_for_port(issuer, REACH_LIMIT):
         parts = urlsplit(issuer)
         place = f"{parts.hostname}:{parts.port or parts.scheme}"
         raise Unreachable(f"the provider cannot be reached: nothing accepts connections at {place}")
     ca_files = _ca_files(contract)
-    async with http_client(issuer, provider, None, ca_files, redactor) as http:
+    async with contextlib.AsyncExitStack() as stack:
+        http = await stack.enter_async_context(http_client(issuer, provider, None, ca_files, redactor))
         metadata, answers = await _metadata(http, issuer)
         demand_answers(issuer, answers)
         clients = _Clients(http, provider, ca_files)
         clients.hosts = {urlsplit(one)[:2] for one in metadata.values() if isinstance(one, str) and "://" in one}
         tenant = Tenant(AuthorizationServerClient(provider, metadata, redactor, clients.opened))
-        run = _ProviderRun(contract, options, redactor, http, provider)
-        context = Context(
-            Conversation(http, issuer),
-            provider.resource or issuer,
-            plan.revisions,
-            provider=tenant,
-            clock=options.clock,
+        stack.push_async_callback(clients.close)
+        stack.push_async_callback(tenant.close)
+        notes = _notes(provider, metadata, answers)
+        server = None
+        if options.server:
+            server = await _server(stack, contract, options, tenant, http)
+        if server is None:
+            run = _ProviderRun(contract, options, redactor, http, provider)
+            context = Context(
+                Conversation(http, issuer),
+                provider.resource or issuer,
+                plan.revisions,
+                provider=tenant,
+                clock=options.clock,
+            )
+        else:
+            run = _ProviderRun(server.contract, options, redactor, server.context.conversation.http, provider)
+            context = server.context
+            notes += server.notes
+            plan = joined(plan, server.plan, options.selection)
+        seen = ServerSeen(issuer, provider.resource or issuer, () if server is None else plan.revisions)
+        return await carry_out(run, plan, context, seen, begun, tuple(notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """The server of a provider run: its contract, what is asked with a token of the provider, and by whom."""
+
+    contract: Contract
+    context: Context
+    plan: Plan
+    notes: tuple[str, ...]
+
+
+async def _server(
+    stack: contextlib.AsyncExitStack, contract: Contract, options: Options, tenant: Tenant, http: HttpClient
+) -> _Server:
+    """Get a token of the provider, and reach the server with it.
+
+    Raises Unreachable where there is no token or no server, UsageError for a contract that needs the kit's issuer.
+    """
+    resolved = resolved_without_issuer(contract, options.environ)
+    flow = await tenant.sound()
+    if flow.issued is None or not flow.issued.token:
+        raise Unreachable(f"no token for the server: {tenant.http.redactor.redact(flow.why_no_token)}")
+    redactor = tenant.http.redactor
+    given = given_token(resolved, Given("the provider", flow.issued.token), options.clock, redactor)
+    resolved = given.made.contract
+    target = resolved.target
+    await stack.enter_async_context(started(resolved, redactor, options.wait))
+    resource = target.resource or target.endpoint
+    to_server = await stack.enter_async_context(
+        HttpClient(
+            target.endpoint,
+            redactor=redactor,
+            evidence=http.evidence,
+            headers=tuple(target.headers.items()),
+            ca_files=_ca_files(contract),
+            max_rate=target.max_rate,
+            time_limit=options.time_limit,
         )
-        seen = ServerSeen(issuer, provider.resource or issuer, ())
-        try:
-            return await carry_out(run, plan, context, seen, begun, tuple(_notes(provider, metadata, answers)))
-        finally:
-            await tenant.close()
-            await clients.close()
+    )
+    conversation = Conversation(to_server, target.endpoint)
+    bearer = (("Authorization", f"Bearer {flow.issued.token}"),)
+    detected = await detect_revisions(conversation, bearer)
+    demand_answers(target.endpoint, detected.answers)
+    revisions = tuple(target.revisions or detected.revisions or _ASSUMED)
+    minter = given.minter(resource, options.clock)
+    context = Context(
+        conversation,
+        resource,
+        revisions,
+        minter,
+        control=control_operation(resolved),
+        provider=tenant,
+        clock=options.clock,
+    )
+    plan, notes = given.limited(make_plan(options.checks, resolved, revisions))
+    return _Server(resolved, context, plan, tuple(one.replace("from $the", "of the") for one in notes))
 
 
 def provider_of(contract: Contract, options: Options) -> Provider:

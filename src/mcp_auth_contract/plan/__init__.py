@@ -2,7 +2,7 @@
 
 from mcp_auth_contract.plan.case import Base, Case, Plan
 from mcp_auth_contract.plan.expansion import UNKNOWN_SCOPES
-from mcp_auth_contract.plan.making import make_anonymous_plan, make_plan, make_provider_plan
+from mcp_auth_contract.plan.making import joined, make_anonymous_plan, make_plan, make_provider_plan
 from mcp_auth_contract.plan.selection import Selection
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Case",
     "Plan",
     "Selection",
+    "joined",
     "make_anonymous_plan",
     "make_plan",
     "make_provider_plan",

@@ -66,6 +66,13 @@ def make_provider_plan(
     return _selected(cases, tuple(revisions), selection)
 
 
+def joined(provider: Plan, server: Plan, selection: Selection | None = None) -> Plan:
+    """Return the cases of both plans that the selection admits; what both have is asked of the provider."""
+    known = {case.check.id for case in provider.cases}
+    cases = [*provider.cases, *(case for case in server.cases if case.check.id not in known)]
+    return _selected(cases, server.revisions, selection)
+
+
 def _of_provider(check: Check, revisions: tuple[Revision, ...]) -> Iterator[Case]:
     probe = PROBES[check.probe]
     if not any(check.applies_to(revision) for revision in revisions):

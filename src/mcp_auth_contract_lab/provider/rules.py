@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-KNOWN_SCOPES = ("invoices:read", "invoices:write", "offline_access")
+KNOWN_SCOPES = ("invoices:read", "invoices:write", "invoices:export", "offline_access")
 
 USER = "alice"
 PASSWORD = "correct-horse-battery-staple"  # noqa: S105  of nobody
