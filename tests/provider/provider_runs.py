@@ -58,15 +58,20 @@ fields = {{ username = "alice", password = "${{env:TEST_PASSWORD}}" }}
 """
 
 
-def provider_contract(issuer: str, *, secret: bool = False, edits: Iterable[tuple[str, str]] = ()) -> Contract:
-    """Return a contract for the sample authorization server, with its public or its confidential client."""
+def contract_text(issuer: str, *, secret: bool = False, edits: Iterable[tuple[str, str]] = ()) -> str:
+    """Return the text of a contract for the sample authorization server, with its public or confidential client."""
     text = _CONTRACT.replace("ISSUER", issuer)
     text = text.replace("CLIENT", CONFIDENTIAL_CLIENT if secret else PUBLIC_CLIENT, 1)
     text = text.replace("SECRET\n", 'client_secret = "${env:CLIENT_SECRET}"\n' if secret else "", 1)
     for old, new in edits:
         assert old in text, f"{old!r} is not in the contract"
         text = text.replace(old, new)
-    return read_contract(text, Path("provider.toml"))
+    return text
+
+
+def provider_contract(issuer: str, *, secret: bool = False, edits: Iterable[tuple[str, str]] = ()) -> Contract:
+    """Return that contract."""
+    return read_contract(contract_text(issuer, secret=secret, edits=edits), Path("provider.toml"))
 
 
 @contextmanager
