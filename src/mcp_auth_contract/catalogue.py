@@ -135,6 +135,12 @@ FAMILIES = (
     "revision",
     "host",
     "app",
+    "flow",
+    "grant",
+    "refresh",
+    "revocation",
+    "registration",
+    "capability",
 )
 """The id prefixes; the part of an id before the property."""
 

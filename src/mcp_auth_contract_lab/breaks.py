@@ -7,8 +7,11 @@ from mcp_auth_contract.datafiles import data_folder
 
 FILE = "lab-breaks.toml"
 
+PROVIDER_FILE = "provider-breaks.toml"
+"""The same of the sample authorization server."""
 
-def read_breaks() -> Mapping[str, tuple[str, ...]]:
+
+def read_breaks(file: str = FILE) -> Mapping[str, tuple[str, ...]]:
     """Return the ids of the checks that fail on each fault, and no others; `python -m tests.lab.breaks` writes them."""
-    data = tomllib.loads((data_folder("scenarios") / FILE).read_text("utf-8"))
+    data = tomllib.loads((data_folder("scenarios") / file).read_text("utf-8"))
     return {fault: tuple(checks) for fault, checks in data.items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_auth_contract.catalogue import load_builtin
-from mcp_auth_contract.contract import models
+from mcp_auth_contract.contract import models, server
 from mcp_auth_contract.contract.load import VARIABLES
 from mcp_auth_contract.contract.models import contract_schema
 from mcp_auth_contract.reports.diff import diff_schema
@@ -31,6 +31,10 @@ def contract_reference() -> str:
     return _MARKED.sub(generated, (DOCS / "contract.md").read_text("utf-8"))
 
 
+def _model(table: str) -> Any:
+    return getattr(models, table, None) or getattr(server, table)
+
+
 def _variables() -> list[tuple[str, ...]]:
     rows = [(f"`${{{name}}}`", meaning) for name, meaning in VARIABLES.items()]
     return [("variable", "value"), ("---", "---"), *rows, ("`${env:NAME}`", "the environment variable NAME")]
@@ -40,7 +44,7 @@ def _keys(table: str, tables: _Schema) -> list[tuple[str, ...]]:
     """Return a row for each key: the required ones first, then in the order of the model."""
     schema, rows = tables[table], [("key", "type", "default", "meaning"), ("---",) * 4]
     required = schema.get("required", ())
-    for name in sorted(getattr(models, table).model_fields, key=lambda name: name not in required):
+    for name in sorted(_model(table).model_fields, key=lambda name: name not in required):
         key = schema["properties"][name]
         meaning = key["description"].replace("|", "\\|")
         default = "" if "when omitted" in meaning.lower() else f"`{json.dumps(key.get('default'))}`"

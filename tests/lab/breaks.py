@@ -22,9 +22,9 @@ _HEAD = """\
 _WIDTH = 120
 
 
-def rendered(breaks: Mapping[str, Iterable[str]]) -> str:
+def rendered(breaks: Mapping[str, Iterable[str]], head: str = _HEAD) -> str:
     """Return the text of the file: faults and checks by name."""
-    return "\n".join((_HEAD, *(_entry(fault, sorted(breaks[fault])) for fault in sorted(breaks)), ""))
+    return "\n".join((head, *(_entry(fault, sorted(breaks[fault])) for fault in sorted(breaks)), ""))
 
 
 def _entry(fault: str, checks: Sequence[str]) -> str:

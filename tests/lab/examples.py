@@ -9,10 +9,13 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Collection
 
 from tests.lab.lab_runs import CHECKS, EDITS, run_lab
+from tests.provider.provider_runs import CHECKS as PROVIDER_CHECKS
+from tests.provider.provider_runs import run_sample
 
-from mcp_auth_contract.catalogue import Check
+from mcp_auth_contract.catalogue import Check, load_builtin
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.execution import Options
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
@@ -20,10 +23,12 @@ from mcp_auth_contract.model import Fail
 from mcp_auth_contract.plan import Selection
 from mcp_auth_contract.reports.examples import FILE, Example, load_examples
 from mcp_auth_contract.tokens import Algorithm
-from mcp_auth_contract_lab.breaks import read_breaks
+from mcp_auth_contract_lab.breaks import PROVIDER_FILE, read_breaks
 from mcp_auth_contract_lab.faults import FAULTS
+from mcp_auth_contract_lab.provider.faults import FAULTS as PROVIDER_FAULTS
 
 BREAKS = read_breaks()
+PROVIDER_BREAKS = read_breaks(PROVIDER_FILE)
 
 _HEAD = """\
 # Of each check a failure as it was observed on the sample server with one fault; `explain` shows it.
@@ -60,6 +65,19 @@ def failures(issuer: EmbeddedIssuer, name: str, wanted: dict[str, Check]) -> dic
     return found
 
 
+def provider_failures(name: str, wanted: Collection[str]) -> dict[str, Example]:
+    """Run the wanted checks of providers against one fault of the sample authorization server."""
+    tried = [check for check in PROVIDER_BREAKS[name] if check in wanted]
+    found: dict[str, Example] = {}
+    for secret in (False, True) if tried else ():
+        report = run_sample(PROVIDER_FAULTS[name], secret=secret, select=tried)
+        for result in report.results:
+            if isinstance(result.outcome, Fail):
+                said = Example(*map(normalised, (result.case, result.outcome.expected, result.outcome.observed)))
+                found.setdefault(result.check.id, said)
+    return found
+
+
 def written(examples: dict[str, Example]) -> str:
     """Return the text of the file."""
     entries = [
@@ -76,14 +94,17 @@ def main() -> int:
     """Write the file; 1 where no fault breaks some check."""
     parser = argparse.ArgumentParser(prog="python -m tests.lab.examples", description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="append", default=[], help="only this check")
-    chosen = parser.parse_args().check or [check.id for check in CHECKS]
-    wanted = {check.id: check for check in CHECKS if check.id in chosen}
+    every = load_builtin()
+    chosen = parser.parse_args().check or [check.id for check in every]
+    wanted = {check.id: check for check in every if check.id in chosen}
     known = load_examples()
     found: dict[str, Example] = {}
     with EmbeddedIssuer(IssuerSettings(algorithms=tuple(Algorithm))) as issuer:
         for name in FAULTS:
             found |= failures(issuer, name, {check: one for check, one in wanted.items() if check not in found})
-    kept = {check.id: example for check in CHECKS if (example := found.get(check.id) or known.get(check.id))}
+    for name in PROVIDER_FAULTS:
+        found |= provider_failures(name, {check.id for check in PROVIDER_CHECKS} & wanted.keys() - found.keys())
+    kept = {check.id: example for check in every if (example := found.get(check.id) or known.get(check.id))}
     (data_folder("scenarios") / FILE).write_text(written(kept), "utf-8")
     for check in wanted.keys() - found.keys():
         sys.stderr.write(f"no fault breaks {check}\n")

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 from mcp_auth_contract.asgi import bind, serve_in_thread, url_of
 from mcp_auth_contract.catalogue import load_builtin
+from mcp_auth_contract.checks.registry import PROBES
 from mcp_auth_contract.contract import Contract, read_contract
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.execution import Options, run_contract
@@ -26,7 +27,7 @@ from mcp_auth_contract_lab.fault import Fault
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.settings import LabSettings
 
-CHECKS = load_builtin()
+CHECKS = tuple(check for check in load_builtin() if not PROBES[check.probe].provider)
 WHOLE_MATRIX = bool(os.environ.get("MCP_AUTH_CONTRACT_WHOLE_MATRIX"))
 """Whether every check is run against every fault and profile, which takes an hour, and not only a sample of them."""
 

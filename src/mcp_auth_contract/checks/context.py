@@ -15,6 +15,7 @@ from mcp_auth_contract.clock import Clock, RealTime, TimeControl, system_clock
 from mcp_auth_contract.contract import Contract, Operation, operations, principal_for
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import Difference, difference
+from mcp_auth_contract.provider.tenant import Tenant
 from mcp_auth_contract.wire import LISTS, Conversation, Handshake, HeaderPair, Listing, list_all
 
 ANSWERABLE: Mapping[str, Any] = MappingProxyType({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}})
@@ -28,6 +29,7 @@ class Context:
     `issued` mints tokens, None for an anonymous look at a server. `resource` is the identifier clients know, which a
     proxy may serve at another origin than `conversation.endpoint`; `own_issuers` are the kit's own. `outputs` is what
     the server gives away beside its answers. `clock` is the kit's own, while tokens are minted by the server's.
+    `provider` is the real authorization server of a provider run.
     """
 
     conversation: Conversation
@@ -37,6 +39,7 @@ class Context:
     own_issuers: frozenset[str] = frozenset()
     control: Operation | None = None
     issuer: IssuerControl | None = None
+    provider: Tenant | None = None
     time: TimeControl = field(default_factory=RealTime)
     outputs: Outputs = field(default_factory=Outputs)
     clock: Clock = system_clock
@@ -55,6 +58,13 @@ class Context:
         if self.issued is None:
             raise ValueError("this needs a contract: an anonymous look at a server has no tokens")
         return self.issued
+
+    @property
+    def tenant(self) -> Tenant:
+        """The authorization server of a provider run; a fault of the plan elsewhere."""
+        if self.provider is None:
+            raise ValueError("this needs a provider run")
+        return self.provider
 
     @property
     def contract(self) -> Contract:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.observing import Observation
-from mcp_auth_contract.checks.questions import AccessQuestion, OperationQuestion, Question
+from mcp_auth_contract.checks.questions import AccessQuestion, OperationQuestion, ProviderQuestion, Question
 from mcp_auth_contract.contract import Operation, Ways
 from mcp_auth_contract.model import Revision
 
@@ -59,8 +59,15 @@ class Probe:
         return issubclass(self.question, AccessQuestion)
 
     @property
+    def provider(self) -> bool:
+        """Whether it asks a real authorization server, in provider runs alone."""
+        return issubclass(self.question, ProviderQuestion)
+
+    @property
     def takes(self) -> frozenset[str]:
         """The keys of a check by which it chooses what is asked."""
+        if self.provider:
+            return frozenset({"forms"} if self.forms else ())
         if self.once or (self.records and not self.forms):
             return frozenset()
         if self.records:

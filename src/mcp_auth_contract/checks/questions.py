@@ -20,6 +20,13 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderQuestion(Question):
+    """A question to a real authorization server, in one of several forms; empty where there is one alone."""
+
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperationQuestion(Question):
     """A question in one revision around one operation. `principal` is None in an anonymous look at a server."""
 

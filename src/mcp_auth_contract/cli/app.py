@@ -159,6 +159,50 @@ def probe(
 
 
 @app.command()
+@with_outputs()
+def provider(
+    contract: ContractFile = None,
+    select: Select = None,
+    deselect: Deselect = None,
+    plan_only: Annotated[
+        bool, typer.Option("--plan", help="Print the cases and what a run does to the tenant, and send nothing.")
+    ] = False,
+    server: Annotated[
+        bool, typer.Option("--server", help="Ask the server too, with a token of the provider, as `run --token-env`.")
+    ] = False,
+    fail_on: FailOn = "must",
+    scenarios: Scenarios = None,
+    time_limit: TimeLimit = None,
+    waivers: WaiversFile = None,
+    log: Annotated[
+        Path | None, typer.Option("--log", help="Add one line of JSON about this run to a file, for a dashboard.")
+    ] = None,
+    *,
+    outputs: Outputs,
+) -> None:
+    """Test a real authorization server with a test user.
+
+    The contract's table [provider] says which, and how to sign in.
+    """
+    from mcp_auth_contract.cli.provider import check_provider, print_provider_plan
+    from mcp_auth_contract.cli.running import RunOptions
+
+    options = RunOptions(
+        select=tuple(select or ()),
+        deselect=tuple(deselect or ()),
+        scenarios=tuple(scenarios or ()),
+        jobs=1,
+        fail_on=_level(fail_on),
+        deadline=time_limit,
+        waivers=waivers,
+    )
+    if plan_only:
+        print_provider_plan(contract, options)
+        return
+    raise typer.Exit(check_provider(contract, options, outputs, log, server=server))
+
+
+@app.command()
 def init(
     url: Annotated[
         str | None,

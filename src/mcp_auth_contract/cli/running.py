@@ -87,7 +87,7 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
     if found.sample and not options.sample:
         sys.stderr.write(f"THIS TESTS THE KIT'S OWN SAMPLE SERVER, not yours: there is no {DEFAULT_NAME} here.\n\n")
     with shown_progress() as progress:
-        chosen = replace(_options(options, checks, found.name, progress), waivers=waivers)
+        chosen = replace(options_of(options, checks, found.name, progress), waivers=waivers)
         report = interruptible(run_contract(contract, chosen))
     if options.write_waivers is not None:
         _draft(report, options, options.write_waivers)
@@ -117,7 +117,7 @@ def probe_and_report(url: str, options: RunOptions, outputs: Outputs) -> int:
     demand_writable(outputs)
     remove_old(outputs)
     with shown_progress() as progress:
-        chosen = _options(options, load_builtin(options.scenarios), "(none: anonymous probe)", progress)
+        chosen = options_of(options, load_builtin(options.scenarios), "(none: anonymous probe)", progress)
         report = interruptible(probe_url(url, chosen))
     return write(report, outputs)
 
@@ -132,7 +132,8 @@ def _draft(report: Report, options: RunOptions, file: Path) -> None:
     sys.stderr.write(f"mcp-auth-contract: {file}: waivers drafted; fill in owner and expires before you use it\n")
 
 
-def _options(options: RunOptions, checks: Sequence[Check], name: str, progress: Progress) -> Options:
+def options_of(options: RunOptions, checks: Sequence[Check], name: str, progress: Progress) -> Options:
+    """Return what a run has to know of the command line."""
     return Options(
         checks=checks,
         selection=Selection(options.select, options.deselect, core=options.quick),

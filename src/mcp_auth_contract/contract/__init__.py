@@ -21,6 +21,7 @@ from mcp_auth_contract.contract.load import (
     read_contract,
     resolve,
     resolve_issuer,
+    resolve_provider,
 )
 from mcp_auth_contract.contract.models import Contract, Input, Principal, Record
 from mcp_auth_contract.contract.operations import (
@@ -32,7 +33,7 @@ from mcp_auth_contract.contract.operations import (
     private_canaries,
     satisfies,
 )
-from mcp_auth_contract.contract.server import Issuer, Policy
+from mcp_auth_contract.contract.server import Issuer, Policy, Provider
 
 __all__ = [
     "Access",
@@ -42,6 +43,7 @@ __all__ = [
     "Operation",
     "Policy",
     "Principal",
+    "Provider",
     "Record",
     "Ways",
     "accesses",
@@ -62,6 +64,7 @@ __all__ = [
     "read_contract",
     "resolve",
     "resolve_issuer",
+    "resolve_provider",
     "satisfies",
     "stranger_named",
     "strangers",

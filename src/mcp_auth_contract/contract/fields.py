@@ -290,6 +290,9 @@ Revocation = Annotated[Literal["none"] | Seconds, WrapValidator(_revocation)]
 Environment = Annotated[Mapping[str, str], Strict(False), AfterValidator(_environment)]
 """Environment variables of a process."""
 
+FormFields = Annotated[Mapping[Annotated[str, Field(min_length=1)], str], Strict(False)]
+"""Fields of a web form."""
+
 Headers = Annotated[Mapping[str, str], Strict(False), AfterValidator(_headers)]
 """Header fields that the kit does not set itself."""
 

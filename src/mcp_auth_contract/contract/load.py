@@ -1,6 +1,7 @@
 """Reading a contract file, all its problems at once; and its variables, `${issuer.url}`, `${env:NAME}` and the like."""
 
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 from mcp_auth_contract.contract.consistency import inconsistencies
 from mcp_auth_contract.contract.models import Contract
 from mcp_auth_contract.contract.problems import Problem, contract_error, key_name, validation_problems
-from mcp_auth_contract.contract.server import Issuer
+from mcp_auth_contract.contract.server import Issuer, Provider
 from mcp_auth_contract.errors import ContractError
 from mcp_auth_contract.suggest import suggest
 
@@ -131,6 +132,25 @@ def resolve_issuer(contract: Contract, values: Mapping[str, str], environ: Mappi
         return Issuer.model_validate(replaced["issuer"], context={"folder": contract.folder})
     except ValidationError as error:
         raise contract_error(contract.label, validation_problems(error, raw, ("issuer",))) from None
+
+
+def resolve_provider(contract: Contract, resource: str, environ: Mapping[str, str]) -> Provider:
+    """Return the table of the authorization server with its variables replaced; `resource` is the server's.
+
+    Raises ContractError where there is no such table, or a variable of the environment is not set.
+    """
+    table = contract.raw().get("provider")
+    if table is None:
+        raise contract_error(
+            contract.label, [Problem("provider", "missing", "add a table [provider] with issuer and client_id")]
+        )
+    raw = {"provider": table}
+    replaced = _replaced(contract, raw, {"python": sys.executable}, environ)
+    replaced["provider"].setdefault("resource", resource)
+    try:
+        return Provider.model_validate(replaced["provider"], context={"folder": contract.folder})
+    except ValidationError as error:
+        raise contract_error(contract.label, validation_problems(error, raw, ("provider",))) from None
 
 
 def _replaced(contract: Contract, raw: _Tables, values: _Values, environ: _Values) -> dict[str, Any]:

@@ -20,7 +20,14 @@ from mcp_auth_contract.contract.fields import (
     Text,
     problem,
 )
-from mcp_auth_contract.contract.server import Audit, Claims, Issuer, Policy, Provider, Target
+from mcp_auth_contract.contract.server import (
+    Audit,
+    Claims,
+    Issuer,
+    Policy,
+    Provider,
+    Target,
+)
 from mcp_auth_contract.contract.templates import matches
 from mcp_auth_contract.model import Effect, OperationKind
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, Strict, ValidationInfo, model_validator
+from pydantic import Field, Strict, ValidationInfo, field_validator, model_validator
 
 from mcp_auth_contract.contract.fields import (
     Algorithm,
@@ -18,6 +18,7 @@ from mcp_auth_contract.contract.fields import (
     Entries,
     Environment,
     FileName,
+    FormFields,
     Headers,
     HttpUrl,
     KeyFolder,
@@ -220,6 +221,60 @@ class Audit(Table):
     """The audit log, in which the server records privileged calls: one JSON object per line."""
 
 
+class Login(Table):
+    """How the kit signs in by itself: the fields of the provider's login form, and what it answers on other pages."""
+
+    fields: FormFields = Field(
+        repr=False, examples=[{"username": "${env:TEST_USER}", "password": "${env:TEST_PASSWORD}"}]
+    )
+    """The fields to fill in, by the names that they have in the form. Secrets must come from the environment."""
+    consent: FormFields = Field(default_factory=dict, examples=[{"decision": "allow"}])
+    """Fields to send with a form that asks for no password, such as the button of a consent page."""
+
+    @field_validator("fields")
+    @classmethod
+    def _password_from_environment(cls, fields: Mapping[str, str], info: ValidationInfo) -> Mapping[str, str]:
+        for name, value in fields.items():
+            if "pass" in name.lower() and not is_resolved(info) and "${env:" not in value:
+                raise problem("holds a password", f'take it from the environment: {name} = "${{env:TEST_PASSWORD}}"')
+        return fields
+
+
+class OtherClient(Table):
+    """A second client of the same tenant, which must not get what belongs to the first."""
+
+    client_id: Text = Field(examples=["${env:OTHER_CLIENT_ID}"])
+    """Its client id."""
+    client_secret: Text | None = Field(repr=False, default=None, examples=["${env:OTHER_CLIENT_SECRET}"])
+    """Its secret, which must come from the environment; a public client has none."""
+
+    @model_validator(mode="after")
+    def _secret_from_environment(self, info: ValidationInfo) -> "OtherClient":
+        _demand_environment(self.client_secret, "client_secret", "CLIENT_SECRET", info)
+        return self
+
+
+Wanted = Literal["required", "supported", "forbidden", "ignore"]
+
+
+class Capabilities(Table):
+    """What the authorization server is expected to offer.
+
+    `required` must be there, `forbidden` must not, `supported` is tested where it is there, `ignore` is not tested.
+    """
+
+    refresh: Wanted = Field(default="supported", examples=["required"])
+    """Refresh tokens."""
+    client_credentials: Wanted = "supported"
+    """The client credentials grant."""
+    registration: Wanted = "supported"
+    """Dynamic client registration (RFC 7591)."""
+    revocation: Wanted = "supported"
+    """Token revocation (RFC 7009)."""
+    introspection: Wanted = "supported"
+    """Token introspection (RFC 7662)."""
+
+
 class Provider(Table):
     """A real authorization server, used by provider runs alone."""
 
@@ -229,10 +284,41 @@ class Provider(Table):
     """The OAuth client that the kit acts as."""
     client_secret: Text | None = Field(repr=False, default=None, examples=["${env:CLIENT_SECRET}"])
     """The client's secret, which must come from the environment; a public client has none."""
+    auth_method: Literal["none", "client_secret_basic", "client_secret_post"] | None = Field(
+        None, examples=["client_secret_basic"]
+    )
+    """How the client authenticates; when omitted, by HTTP Basic with a secret and not at all without one."""
+    redirect_uri: HttpUrl = Field("http://127.0.0.1:8765/callback", examples=["http://127.0.0.1:8765/callback"])
+    """The redirect URI that is registered for the client. Nothing has to listen there."""
+    scopes: Distinct[Scope] = Field(default=(), examples=[["invoices:read", "offline_access"]])
+    """The scopes to ask for; none are asked for when omitted."""
+    resource: Uri | None = Field(default=None, examples=["https://mcp.example.com/mcp"])
+    """The `resource` parameter (RFC 8707); the resource identifier of the server when omitted."""
+    audience: Text | None = Field(default=None, examples=["api://invoices"])
+    """The `aud` of tokens where the provider maps the resource to another name."""
+    login: Login | None = None
+    """How to sign in without a human; without it, what needs a signed-in user is inconclusive."""
+    other_client: OtherClient | None = None
+    """A second client, to see that codes and refresh tokens belong to one client."""
+    capabilities: Capabilities = Field(default_factory=Capabilities)
+    """What the provider is expected to offer."""
+    authorized: bool = False
+    """Says that you may test this authorization server; needed where it is not on this machine."""
+    writes: bool = False
+    """Allows the kit to register clients, which it deletes where the provider lets it (RFC 7592)."""
+    max_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 2.0
+    """The most requests per second to the authorization server."""
+    time_limit: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 300.0
+    """Seconds after which a provider run ends; what is not known then is inconclusive."""
 
     @model_validator(mode="after")
     def _secret_from_environment(self, info: ValidationInfo) -> "Provider":
-        if self.client_secret is not None and not is_resolved(info) and "${env:" not in self.client_secret:
-            repair = 'take it from the environment: "${env:CLIENT_SECRET}"'
-            raise problem("written in the file", repair, at="client_secret")
+        _demand_environment(self.client_secret, "client_secret", "CLIENT_SECRET", info)
+        if self.auth_method not in (None, "none") and self.client_secret is None:
+            raise problem("needs a secret", 'add client_secret = "${env:CLIENT_SECRET}"', at="auth_method")
         return self
+
+
+def _demand_environment(secret: str | None, key: str, variable: str, info: ValidationInfo) -> None:
+    if secret is not None and not is_resolved(info) and "${env:" not in secret:
+        raise problem("written in the file", f'take it from the environment: "${{env:{variable}}}"', at=key)

@@ -3,6 +3,7 @@
 from mcp_auth_contract.execution.anonymous_run import probe_url
 from mcp_auth_contract.execution.contract_run import run_contract
 from mcp_auth_contract.execution.options import Given, Options, Progress
+from mcp_auth_contract.execution.provider_run import run_provider
 from mcp_auth_contract.execution.sharding import Shard, plan_digest, sharded
 from mcp_auth_contract.execution.variables import issuer_settings, issuer_values, mint_offline, resolved_for
 
@@ -18,5 +19,6 @@ __all__ = [
     "probe_url",
     "resolved_for",
     "run_contract",
+    "run_provider",
     "sharded",
 ]

@@ -227,21 +227,26 @@ class _ContractRun:
         return await carry_out(self, plan, context, seen, begun, tuple(notes), _source(self.contract))
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
-        policy, target = self.contract.policy, self.contract.target
-        every = frozenset(scope for operation in operations(self.contract) for scope in operation.scopes)
-        return Facts(
-            endpoint=target.endpoint,
-            resource=target.resource or target.endpoint,
-            revisions=revisions,
-            revision=case.revision,
-            challenge=policy.challenge,
-            public=frozenset(policy.public),
-            needed=case.needed if case.revision is not None else every,
-            missing=case.missing,
-            loopback=is_loopback_url(target.endpoint),
-            canaries=_canaries(self.contract, case),
-            wider={scope: implying(self.contract, scope) for scope in every | ({case.missing or ""} - {""})},
-        )
+        return facts_of(self.contract, revisions, case)
+
+
+def facts_of(contract: Contract, revisions: tuple[Revision, ...], case: Case) -> Facts:
+    """Return the ground truth of a resolved contract for one case."""
+    policy, target = contract.policy, contract.target
+    every = frozenset(scope for operation in operations(contract) for scope in operation.scopes)
+    return Facts(
+        endpoint=target.endpoint,
+        resource=target.resource or target.endpoint,
+        revisions=revisions,
+        revision=case.revision,
+        challenge=policy.challenge,
+        public=frozenset(policy.public),
+        needed=case.needed if case.revision is not None else every,
+        missing=case.missing,
+        loopback=is_loopback_url(target.endpoint),
+        canaries=_canaries(contract, case),
+        wider={scope: implying(contract, scope) for scope in every | ({case.missing or ""} - {""})},
+    )
 
 
 def _source(contract: Contract) -> str | None:

@@ -49,7 +49,7 @@ class Options:
     In seconds, `time_limit` is for one request, `wait` for all waiting until time has passed, and `deadline` for the
     whole of asking: what is not known then is inconclusive. With a `genuine`
     token no issuer is started, and what tampering and transport cannot make is not asked. `shard` is the part of the
-    plan to run, None for the whole.
+    plan to run, None for the whole. With `server` a provider run asks the server too, with a token of the provider.
     """
 
     checks: Sequence[Check]
@@ -66,4 +66,5 @@ class Options:
     genuine: Given | None = None
     waivers: tuple[Waiver, ...] = ()
     shard: Shard | None = None
+    server: bool = False
     progress: Progress = field(default_factory=Progress)

@@ -2,7 +2,17 @@
 
 from mcp_auth_contract.plan.case import Base, Case, Plan
 from mcp_auth_contract.plan.expansion import UNKNOWN_SCOPES
-from mcp_auth_contract.plan.making import make_anonymous_plan, make_plan
+from mcp_auth_contract.plan.making import joined, make_anonymous_plan, make_plan, make_provider_plan
 from mcp_auth_contract.plan.selection import Selection
 
-__all__ = ["UNKNOWN_SCOPES", "Base", "Case", "Plan", "Selection", "make_anonymous_plan", "make_plan"]
+__all__ = [
+    "UNKNOWN_SCOPES",
+    "Base",
+    "Case",
+    "Plan",
+    "Selection",
+    "joined",
+    "make_anonymous_plan",
+    "make_plan",
+    "make_provider_plan",
+]

@@ -11,6 +11,7 @@ from mcp_auth_contract.checks.questions import (
     FormQuestion,
     MethodQuestion,
     OperationQuestion,
+    ProviderQuestion,
     Question,
 )
 from mcp_auth_contract.checks.registry import PROBES
@@ -41,7 +42,10 @@ def make_plan(
     """
     named = variants or (lambda defect: DEFECTS[defect].variants or ("",))
     cases = [
-        case for check in checks for case in Expansion(check, contract, tuple(revisions), every_revision, named).cases()
+        case
+        for check in checks
+        if not PROBES[check.probe].provider
+        for case in Expansion(check, contract, tuple(revisions), every_revision, named).cases()
     ]
     return _selected(cases, tuple(revisions), selection)
 
@@ -52,6 +56,34 @@ def make_anonymous_plan(
     """Plan what can be asked of any server without a contract and without a token."""
     cases = [case for check in checks for case in _anonymous(check, tuple(revisions))]
     return _selected(cases, tuple(revisions), selection)
+
+
+def make_provider_plan(
+    checks: Sequence[Check], revisions: Sequence[Revision], *, selection: Selection | None = None
+) -> Plan:
+    """Plan what is asked of a real authorization server: its metadata, and what it does with clients."""
+    cases = [case for check in checks for case in _of_provider(check, tuple(revisions))]
+    return _selected(cases, tuple(revisions), selection)
+
+
+def joined(provider: Plan, server: Plan, selection: Selection | None = None) -> Plan:
+    """Return the cases of both plans that the selection admits; what both have is asked of the provider."""
+    known = {case.check.id for case in provider.cases}
+    cases = [*provider.cases, *(case for case in server.cases if case.check.id not in known)]
+    return _selected(cases, server.revisions, selection)
+
+
+def _of_provider(check: Check, revisions: tuple[Revision, ...]) -> Iterator[Case]:
+    probe = PROBES[check.probe]
+    if not any(check.applies_to(revision) for revision in revisions):
+        return
+    if probe.name == "authorization_servers":
+        yield Case(check.id, check, None, Question(probe=probe.name))
+    if not probe.provider:
+        return
+    for form in check.forms or ("",):
+        name = f"{check.id}[{form}]" if len(check.forms) > 1 else check.id
+        yield Case(name, check, None, ProviderQuestion(probe=probe.name, form=form))
 
 
 def _selected(cases: list[Case], revisions: tuple[Revision, ...], selection: Selection | None) -> Plan:

@@ -177,6 +177,7 @@ class Received:
     answer: Answer
     raw_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     raw_reply: JsonObject | None = field(default=None, repr=False)
+    raw_text: str = field(default="", repr=False)
     leaked: tuple[str, ...] = ()
 
     def raw_header(self, name: str) -> str | None:
@@ -278,7 +279,7 @@ class Attempt:
             stream=body is not None and body.stream,
         )
         leaked = self._leaked(shown_headers, answer, raw_text, redactor)
-        return Received(answer, self.headers, reply_among(raw_messages, awaited), leaked)
+        return Received(answer, self.headers, reply_among(raw_messages, awaited), raw_text, leaked)
 
     def _leaked(self, shown_headers: HeaderLines, answer: Answer, raw_text: str, redactor: Redactor) -> tuple[str, ...]:
         """Return the labels of the secrets in what the server sent; those of the message are left out.

@@ -43,7 +43,8 @@ class HttpClient:
     An async context manager, for one event loop. Redirects are answers; cookies, proxies and netrc files are ignored;
     nothing that a server does raises. `target` is the endpoint's URL: its origin alone receives credentials and
     `headers`. `transport` replaces the network for the target, `mounts` for other origins (by URL); the client closes
-    both. Times are in seconds, sizes in octets, `max_rate` in requests per second.
+    both. `learn` is shown the raw header fields and text of each answer before it is recorded, so that it can register
+    secrets that the server hands out. Times are in seconds, sizes in octets, `max_rate` in requests per second.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class HttpClient:
         mounts: Mapping[str, httpx.AsyncBaseTransport] | None = None,
         resolve: Resolve = resolve_host,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        learn: Callable[[Sequence[tuple[str, str]], str], None] | None = None,
     ) -> None:
         self.target_origin = _required_origin(target)
         self.redactor = redactor
@@ -75,6 +77,7 @@ class HttpClient:
             inside[self.target_origin] = transport
         self._connections = Connections(inside, ca_files)
         self._resolve = resolve
+        self._learn = learn
         self.pace = Pace(max_rate, sleep)
         self._patience = Patience(sleep)
         self._room = Room(_ROOM)
@@ -170,6 +173,8 @@ class HttpClient:
             await attempt.progress.close_unfinished()
         if attempt.origin == self.target_origin and attempt.unanswered is not None:
             self.unanswered = self.unanswered + 1 if attempt.unanswered else 0
+        if self._learn is not None:
+            self._learn(attempt.headers, "" if attempt.body is None else attempt.body.text)
         if attempt.is_large:
             # The loop stays free for other exchanges and for signals while it is searched.
             async with self._searching:

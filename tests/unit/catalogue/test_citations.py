@@ -49,6 +49,13 @@ FILES = (
     "leak",
     "tool-challenge",
     "isolation-identity",
+    "flow",
+    "grant",
+    "refresh",
+    "revocation",
+    "provider-introspection",
+    "registration",
+    "capability",
 )
 ORDER = (
     "id",

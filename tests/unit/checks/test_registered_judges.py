@@ -31,6 +31,7 @@ from tests.unit.checks.time_and_keys.timeline_literals import introspected, leew
 from tests.unit.checks.tool_challenges.tool_literals import SOUND_IN_RESULTS, SOUND_POINTERS, SOUND_SCHEMES
 
 from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
+from mcp_auth_contract.checks import grants
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServersObserved
 from mcp_auth_contract.checks.discovery.observation import ResourceMetadataObserved
 from mcp_auth_contract.checks.handles.observation import (
@@ -51,7 +52,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     WriteObserved,
 )
 from mcp_auth_contract.checks.leaks.observation import ExchangesObserved, UpstreamObserved
-from mcp_auth_contract.checks.registry import JUDGES
+from mcp_auth_contract.checks.registry import JUDGES as ALL_JUDGES
 from mcp_auth_contract.checks.scopes.observation import BypassObserved, RoundsObserved, SurfaceObserved
 from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
 from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, ServerClockObserved, TimelineObserved
@@ -59,6 +60,12 @@ from mcp_auth_contract.checks.tokens.observation import CallObserved, Heard
 from mcp_auth_contract.checks.tool_challenges.observation import ToolPointersObserved, ToolSchemesObserved
 from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
+
+JUDGES = {
+    name: judge for name, judge in ALL_JUDGES.items() if not judge.observes.__module__.startswith(grants.__name__)
+}
+"""All but those of provider runs, which tests/provider sees pass and fail on an authorization server."""
+
 
 BEARER = f'Bearer error="invalid_token", scope="invoices:read", {POINTER}'
 WEAK = f'Bearer error="insufficient_scope", scope="invoices:write", {POINTER}'

@@ -11,7 +11,15 @@ from mcp_auth_contract.contract import Contract, load_contract, read_contract
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import OperationKind, Revision
-from mcp_auth_contract.plan import UNKNOWN_SCOPES, Case, Plan, Selection, make_anonymous_plan, make_plan
+from mcp_auth_contract.plan import (
+    UNKNOWN_SCOPES,
+    Case,
+    Plan,
+    Selection,
+    make_anonymous_plan,
+    make_plan,
+    make_provider_plan,
+)
 
 CHECKS = load_builtin()
 SAMPLE = load_contract(data_folder("scenarios") / "contracts" / "sample.toml")
@@ -131,7 +139,8 @@ def test_the_work_of_planning_grows_linearly_with_the_tools() -> None:
 
 def test_every_check_is_planned_somewhere() -> None:
     plan = make_plan(CHECKS, SAMPLE, tuple(reversed(Revision)))
-    missing: set[str] = {check.id for check in CHECKS} - {case.check.id for case in plan.cases}
+    provided = make_provider_plan(CHECKS, tuple(reversed(Revision)))
+    missing = {check.id for check in CHECKS} - {case.check.id for case in (*plan.cases, *provided.cases)}
     assert missing == set()
     assert all(isinstance(case.check, Check) for case in plan.cases)
 

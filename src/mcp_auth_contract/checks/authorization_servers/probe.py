@@ -16,7 +16,10 @@ _VERSIONED = (("MCP-Protocol-Version", "2025-11-25"),)
 
 @probe("What do the listed authorization servers publish?", anonymous=True)
 async def ask_authorization_servers(question: Question, context: Context) -> AuthorizationServersObserved:
-    """Look up every authorization server that the resource's metadata lists."""
+    """Look up every authorization server that the resource's metadata lists; in a provider run that of the contract."""
+    if context.provider is not None:
+        server = await _server(context, context.provider.provider.issuer)
+        return AuthorizationServersObserved(context.resource, (server,))
     value = (await ask_resource_metadata(question, context)).value or {}
     named, listed = value.get("resource"), value.get("authorization_servers")
     issuers = [issuer for issuer in listed if isinstance(issuer, str)] if isinstance(listed, list) else []

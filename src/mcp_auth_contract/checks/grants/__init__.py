@@ -1,0 +1,1 @@
+"""What a real authorization server does with clients: codes, tokens, revocation, introspection, registration."""
