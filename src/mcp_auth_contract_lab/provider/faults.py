@@ -230,11 +230,6 @@ _fault(
     redirect_allowed=lambda uri: isinstance(uri, str) and allowed_redirect(uri.partition("#")[0]),
 )
 _fault(
-    "registration-of-wildcards",
-    "Redirect URIs with a wildcard are registered.",
-    redirect_allowed=lambda uri: isinstance(uri, str) and allowed_redirect(uri.replace("*", "any")),
-)
-_fault(
     "registration-error-unnamed",
     "A refused registration has the error bad_request.",
     registration_error=lambda _error: "bad_request",

@@ -306,6 +306,21 @@ def token_refused(found: tuple[ClientRequestObserved, Issued], facts: Facts) -> 
     return "an access token" if found[1].token else None
 
 
+@judge
+def unknown_scope_not_granted(observed: ClientRequestObserved, facts: Facts) -> Verdict:
+    """A scope that does not exist is refused or left out (OAuth 2.1 §1.4.1)."""
+    if observed.refused:
+        return Pass()
+    requested = _requested(observed, facts)
+    if isinstance(requested, Verdict):
+        return requested
+    issued = requested[1]
+    claim = (issued.claims or {}).get("scope")
+    granted = (issued.scopes or frozenset()) | (frozenset(claim.split()) if isinstance(claim, str) else frozenset())
+    named = "mcp-auth-contract:unknown"
+    return Fail("an error, or the other scopes alone", f'"{named}" in the token') if named in granted else Pass()
+
+
 @judge_on(_requested, "400 or 401 with a JSON object that names a fitting error")
 def error_well_formed(found: tuple[ClientRequestObserved, Issued], facts: Facts) -> Finding:
     """An error is a JSON object with a registered code (OAuth 2.1 §3.2.4)."""

@@ -53,7 +53,8 @@ class ClientRequestObserved(Observation):
     """One request to an endpoint for clients, most often one that has to be refused.
 
     `blocked` is why it was not sent, `absent` why it does not apply. `expects` are the errors that fit (none: any will
-    do). `later` is a sound request after it, which shows what it changed.
+    do). `later` is a sound request after it, which shows what it changed. `refused`: it got no further than
+    the authorization endpoint.
     """
 
     issued: Issued | None
@@ -61,6 +62,7 @@ class ClientRequestObserved(Observation):
     blocked: str = ""
     absent: str = ""
     later: Issued | None = None
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

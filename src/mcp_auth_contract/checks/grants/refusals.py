@@ -1,12 +1,13 @@
 """Token requests that have to be refused."""
 
-from mcp_auth_contract.answers.authorization import Issued
+from mcp_auth_contract.answers.authorization import How, Issued
 from mcp_auth_contract.checks.grants.observation import ClientRequestObserved
 from mcp_auth_contract.checks.grants.scenes import (
     NO_OTHER_CLIENT,
     NO_REFRESH_TOKEN,
     NO_SECRET,
     UNKNOWN,
+    UNKNOWN_SCOPE,
     Scenes,
     absent,
     blocked,
@@ -114,6 +115,19 @@ async def unknown_code(tenant: Tenant) -> ClientRequestObserved:
     if flow.why_no_code:
         return blocked(flow.why_no_code)
     return ClientRequestObserved(await tenant.http.token(tenant.exchange(flow, code=UNKNOWN), tenant.client), _GRANT)
+
+
+@SCENES.scene
+async def unknown_scope(tenant: Tenant) -> ClientRequestObserved:
+    """A scope that does not exist, beside those of the contract."""
+    sound = await tenant.sound()
+    if sound.why_no_token:
+        return blocked(sound.why_no_token)
+    scope = " ".join((*tenant.provider.scopes, UNKNOWN_SCOPE))
+    flow = await tenant.flow(scope=scope, note="a scope that does not exist")
+    if flow.issued is None:
+        return ClientRequestObserved(None, refused=flow.ending.how is How.REDIRECT or flow.ending.how is How.PAGE)
+    return ClientRequestObserved(flow.issued)
 
 
 @SCENES.scene
@@ -238,7 +252,7 @@ async def refresh_wider_scope(tenant: Tenant) -> ClientRequestObserved:
     given = await refreshable(tenant)
     if isinstance(given, ClientRequestObserved):
         return given
-    scope = " ".join((*tenant.provider.scopes, "mcp-auth-contract:unknown"))
+    scope = " ".join((*tenant.provider.scopes, UNKNOWN_SCOPE))
     return ClientRequestObserved(await tenant.refresh(given.refresh_token, scope=scope), frozenset({"invalid_scope"}))
 
 

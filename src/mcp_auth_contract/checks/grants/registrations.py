@@ -76,12 +76,6 @@ async def fragment_redirect(tenant: Tenant) -> ClientRequestObserved:
 
 
 @SCENES.scene
-async def wildcard_redirect(tenant: Tenant) -> ClientRequestObserved:
-    """A client with a wildcard in the host of its redirect URI."""
-    return await _registered(tenant, _REFUSED, redirect_uris=["https://*.mcp-auth-contract.invalid/callback"])
-
-
-@SCENES.scene
 async def wrong_types(tenant: Tenant) -> ClientRequestObserved:
     """A client whose redirect URIs are a number."""
     return await _registered(tenant, _REFUSED, redirect_uris=7)

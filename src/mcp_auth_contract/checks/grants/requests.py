@@ -80,7 +80,6 @@ ALTERATIONS: dict[str, Alteration] = {
     "no_response_type": _without(
         "no response_type", ("response_type",), "invalid_request", "unsupported_response_type"
     ),
-    "unknown_scope": _setting("a scope that does not exist", "scope", "mcp-auth-contract:unknown", "invalid_scope"),
     "two_states": Alteration(
         "state twice", lambda sent: [*sent.items(), ("state", "second")], frozenset({"invalid_request"})
     ),

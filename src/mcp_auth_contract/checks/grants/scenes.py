@@ -11,6 +11,9 @@ Scene = Callable[[Tenant], Awaitable[ClientRequestObserved]]
 UNKNOWN = "mcp-auth-contract-unknown"
 """A code, token or client id that nobody issued."""
 
+UNKNOWN_SCOPE = "mcp-auth-contract:unknown"
+"""A scope that does not exist."""
+
 NO_OTHER_CLIENT = "the contract names no provider.other_client"
 NO_REFRESH_TOKEN = "no refresh token is issued"  # noqa: S105  a sentence
 NO_SECRET = "the client has no secret"  # noqa: S105  a sentence
