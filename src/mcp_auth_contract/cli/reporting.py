@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 from mcp_auth_contract.cli.parameters import Outputs, with_outputs
 
-report_app = typer.Typer(help="Merge the shards of a run, or render a JSON report.", no_args_is_help=True)
+report_app = typer.Typer(
+    help="Combine the shards of a run, or show a JSON report in another format.", no_args_is_help=True
+)
 
 
 @report_app.command()
@@ -20,7 +22,7 @@ def merge(
     *,
     outputs: Outputs,
 ) -> None:
-    """Join the reports of all shards of a run, and decide over them; the exit code is the gate's."""
+    """Combine the reports of all shards of a run and decide on the whole; exits like `run`."""
     from mcp_auth_contract.catalogue import load_builtin
     from mcp_auth_contract.cli.outputs import demand_writable, write
     from mcp_auth_contract.execution.merge import merge_shards
@@ -38,7 +40,7 @@ def render(
     *,
     outputs: Outputs,
 ) -> None:
-    """Print a JSON report as text, or write it in other formats; the exit code is 0 whatever it says."""
+    """Print a JSON report as text, or write it in other formats; exits with 0 whatever it says."""
     from mcp_auth_contract.cli.outputs import demand_writable, write
 
     demand_writable(outputs)

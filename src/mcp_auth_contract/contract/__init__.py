@@ -11,7 +11,7 @@ from mcp_auth_contract.contract.access import (
     tool_call,
 )
 from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve, resolve_issuer
-from mcp_auth_contract.contract.load import at_url, load_contract, read_contract
+from mcp_auth_contract.contract.load import at_url, load_contract, read_contract, table_in
 from mcp_auth_contract.contract.models import (
     Contract,
     Cursor,
@@ -72,5 +72,6 @@ __all__ = [
     "satisfies",
     "stranger_named",
     "strangers",
+    "table_in",
     "tool_call",
 ]

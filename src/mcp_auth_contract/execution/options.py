@@ -49,7 +49,8 @@ class Options:
     In seconds, `time_limit` is for one request, `wait` for all waiting until time has passed, and `deadline` for the
     whole of asking: what is not known then is inconclusive. With a `genuine`
     token no issuer is started, and what tampering and transport cannot make is not asked. `shard` is the part of the
-    plan to run, None for the whole.
+    plan to run, None for the whole. `repeat` are the words by which a command line asks for the same run, besides the
+    contract and the genuine token.
     """
 
     checks: Sequence[Check]
@@ -66,4 +67,5 @@ class Options:
     genuine: Given | None = None
     waivers: tuple[Waiver, ...] = ()
     shard: Shard | None = None
+    repeat: tuple[str, ...] = ()
     progress: Progress = field(default_factory=Progress)

@@ -134,7 +134,7 @@ async def carry_out(
         exchanges={exchange.id: exchange.as_dict() for exchange in http.evidence.exchanges()},
         interrupted=interrupted,
         notes=notes,
-        options=() if options.genuine is None else options.genuine.options,
+        options=(*options.repeat, *(() if options.genuine is None else options.genuine.options)),
         waivers=waivers,
         shard=shard,
         coverage=_coverage(run.observed(SurfaceObserved)),

@@ -176,6 +176,13 @@ def _rest(results: Sequence[Result]) -> str:
 def _again(report: Report, result: Result) -> str:
     if not report.contract.startswith("("):
         start = f"run {shlex.join((report.contract, *report.options))}"
+    elif of_sample(report):
+        start = f"run {shlex.join(report.options or ('--sample',))}"
     else:
-        start = "run" if report.contract == SAMPLE else f"probe {shlex.quote(report.server.url)}"
+        start = f"probe {shlex.quote(report.server.url)}"
     return f"mcp-auth-contract {start} --select {shlex.quote(result.case)}"
+
+
+def of_sample(report: Report) -> bool:
+    """Whether a report is about the kit's own sample server."""
+    return report.contract.startswith(SAMPLE[:-1])

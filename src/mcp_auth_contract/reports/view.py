@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from mcp_auth_contract.model import Fail, Level, NotApplicable, outcome_name
-from mcp_auth_contract.reports.groups import Group, Part, annotated, by_check, groups_of, many, part_of
+from mcp_auth_contract.reports.groups import Group, Part, annotated, by_check, groups_of, many, of_sample, part_of
 from mcp_auth_contract.reports.model import ControlSeen, Coverage, Gate, Report, Result
 
 _NAMED = 8
@@ -106,8 +106,13 @@ def view_of(report: Report) -> ReportView:
         waived=tuple(annotated(Part.WAIVED, results) for results in by_check(parts[Part.WAIVED])),
         families=tuple(_families(report.results)),
         decision=decision(report.gate),
-        gate_line=gate_line(report.gate),
+        gate_line=decided(report),
     )
+
+
+def decided(report: Report) -> str:
+    """Return the decision with its reasons, in one line, and what was tested where that may be mistaken."""
+    return f"{gate_line(report.gate)}{' [the built-in sample]' if of_sample(report) else ''}"
 
 
 def decision(gate: Gate) -> str:
@@ -122,6 +127,8 @@ def gate_line(gate: Gate) -> str:
 
 def _facts(report: Report) -> Iterator[Fact]:
     server = report.server
+    if of_sample(report):
+        yield Fact("SAMPLE", "this tested the kit's own sample server, not yours", Tone.MILD)
     name = " ".join(filter(None, (server.name or "unnamed server", server.version)))
     yield Fact("contract", report.contract)
     yield Fact("target", f"{server.url} ({name}; MCP {', '.join(server.revisions) or 'revision unknown'})")
