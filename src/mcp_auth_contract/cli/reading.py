@@ -38,9 +38,10 @@ def print_plan(
     )
     for case in plan.cases:
         where = case.revision or "server"
-        note = f"  not applicable: {case.inapplicable}" if case.inapplicable else ""
+        note = f"  {case.unasked}" if case.unasked else ""
+        note = f"  not applicable: {case.inapplicable}" if case.inapplicable else note
         typer.echo(f"{case.check.level:<6} {where:<10}  {case.id}{note}")
-    planned = [case for case in plan.cases if not case.inapplicable]
+    planned = [case for case in plan.cases if not case.inapplicable and not case.unasked]
     questions = {case.question for case in planned}
     assumed = "" if contract.target.revisions else "; the server says at run time which of these it speaks"
     typer.echo(

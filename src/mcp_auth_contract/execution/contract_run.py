@@ -1,7 +1,7 @@
 """A run of a contract: start the issuer and the server, look at it, and carry the plan out."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,9 +27,10 @@ from mcp_auth_contract.execution.plan_run import EVERY_REVISION, carry_out, dema
 from mcp_auth_contract.execution.servers import inside, started
 from mcp_auth_contract.execution.variables import issuer_settings, resolved_for, resolved_without_issuer
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.model import Revision
+from mcp_auth_contract.model import Effect, Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_plan
+from mcp_auth_contract.reports.groups import many
 from mcp_auth_contract.reports.model import Report, ServerSeen
 from mcp_auth_contract.server import Upstream
 from mcp_auth_contract.tokens import holds_published_key
@@ -223,7 +224,10 @@ class _ContractRun:
         plan, remarks = self.credentials.limited(plan)
         notes += remarks
         seen = ServerSeen(endpoint, resource, tuple(revisions), detected.name, detected.version)
-        return await carry_out(self, plan, context, seen, begun, tuple(notes))
+        uncalled = _uncalled(self.contract)
+        if uncalled:
+            notes.append(_not_called(self.contract, uncalled))
+        return await carry_out(self, plan, context, seen, begun, tuple(notes), uncalled)
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
         policy, target = self.contract.policy, self.contract.target
@@ -241,6 +245,20 @@ class _ContractRun:
             canaries=_canaries(self.contract, case),
             wider={scope: implying(self.contract, scope) for scope in every | ({case.missing or ""} - {""})},
         )
+
+
+def _uncalled(contract: Contract) -> list[str]:
+    """The tools that write, where nobody has allowed to call them."""
+    writing = (tool.name for tool in contract.tools if tool.effect is Effect.WRITE)
+    return [] if contract.policy.writes else list(writing)
+
+
+def _not_called(contract: Contract, names: Sequence[str]) -> str:
+    told = "policy.writes = false" if contract.writes_decided else "policy.writes is not set"
+    were = "was" if len(names) == 1 else "were"
+    write = "writes" if len(names) == 1 else "write"
+    head = f"{len(names)} of {many(len(contract.tools), 'tool')} {were} not called"
+    return f"{head}: {', '.join(names)} {write}, and {told}"
 
 
 def _canaries(contract: Contract, case: Case) -> frozenset[str]:
