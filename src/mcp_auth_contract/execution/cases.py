@@ -9,13 +9,13 @@ from typing import TypeVar
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.observing import Observation
-from mcp_auth_contract.checks.questions import CallQuestion, MethodQuestion, Question
+from mcp_auth_contract.checks.questions import AccessQuestion, CallQuestion, MethodQuestion, Question
 from mcp_auth_contract.checks.registry import JUDGES, PROBES
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.execution.bracket import Bracket, Held
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable, Outcome, Pass
 from mcp_auth_contract.plan import Base, Case
-from mcp_auth_contract.reports.model import ControlSeen, Result
+from mcp_auth_contract.reports.model import About, ControlSeen, Result
 from mcp_auth_contract.tokens import DEFECTS
 
 O = TypeVar("O", bound=Observation)  # noqa: E741  the observation looked for
@@ -287,8 +287,23 @@ class Run:
     def _settle(
         self, case: Case, outcome: Outcome, evidence: tuple[str, ...] = (), reproduce: str | None = None
     ) -> None:
-        self.outcomes[case] = Result(case.id, case.check, case.revision, outcome, evidence, reproduce)
+        self.outcomes[case] = Result(
+            case.id, case.check, case.revision, outcome, evidence, reproduce, about=_about(case)
+        )
         self.settled(case, outcome)
+
+
+def _about(case: Case) -> About:
+    operation, question = case.operation, case.question
+    owner, record = (question.owner, question.record) if isinstance(question, AccessQuestion) else ("", "")
+    return About(
+        kind="" if operation is None else operation.kind.value,
+        operation="" if operation is None else operation.name,
+        principal=case.principal or "",
+        owner=owner,
+        record=record,
+        scope=case.missing or "",
+    )
 
 
 def _lesser(case: Case) -> bool:

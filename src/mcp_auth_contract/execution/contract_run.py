@@ -20,6 +20,8 @@ from mcp_auth_contract.contract import (
     principal_for,
     private_canaries,
 )
+from mcp_auth_contract.contract.load import PYPROJECT
+from mcp_auth_contract.contract.source import published_source
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution.credentials import Credentials, OwnIssuer, given_token
 from mcp_auth_contract.execution.options import Options
@@ -227,7 +229,7 @@ class _ContractRun:
         uncalled = _uncalled(self.contract)
         if uncalled:
             notes.append(_not_called(self.contract, uncalled))
-        return await carry_out(self, plan, context, seen, begun, tuple(notes), uncalled)
+        return await carry_out(self, plan, context, seen, begun, tuple(notes), _source(self.contract), uncalled)
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
         policy, target = self.contract.policy, self.contract.target
@@ -259,6 +261,15 @@ def _not_called(contract: Contract, names: Sequence[str]) -> str:
     write = "writes" if len(names) == 1 else "write"
     head = f"{len(names)} of {many(len(contract.tools), 'tool')} {were} not called"
     return f"{head}: {', '.join(names)} {write}, and {told}"
+
+
+def _source(contract: Contract) -> str | None:
+    if contract.source is None or contract.source.name == PYPROJECT:  # which holds much that is none of our business
+        return None
+    try:
+        return published_source(contract.source.read_text("utf-8-sig"))
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _canaries(contract: Contract, case: Case) -> frozenset[str]:

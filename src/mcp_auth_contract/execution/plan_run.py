@@ -16,6 +16,7 @@ from mcp_auth_contract.checks.scopes.observation import SurfaceObserved
 from mcp_auth_contract.clock import Clock, stopwatch
 from mcp_auth_contract.errors import Unreachable
 from mcp_auth_contract.execution.cases import Run
+from mcp_auth_contract.execution.environment import environment
 from mcp_auth_contract.execution.options import Options
 from mcp_auth_contract.execution.sharding import sharded
 from mcp_auth_contract.gate import decide
@@ -62,6 +63,7 @@ async def carry_out(
     seen: ServerSeen,
     begun: str,
     notes: tuple[str, ...],
+    source: str | None = None,
     uncalled: Sequence[str] = (),
 ) -> Report:
     """Run a plan and return the report; `uncalled` are tools of the contract that may not be called."""
@@ -140,6 +142,8 @@ async def carry_out(
         waivers=waivers,
         shard=shard,
         coverage=_coverage(run.observed(SurfaceObserved), frozenset(uncalled)),
+        environment=environment(),
+        source=None if source is None else started.redactor.redact(source),
     )
 
 

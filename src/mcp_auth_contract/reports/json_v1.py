@@ -24,6 +24,9 @@ class KitV1(_Part):
     """The kit that wrote the report."""
 
     version: str
+    environment: dict[str, str] = Field(
+        default={}, description="What the run was made with: interpreter, platform, packages, by name."
+    )
 
 
 class ServerV1(_Part):
@@ -99,6 +102,17 @@ class ShardV1(_Part):
     plan: str = Field(description="Digest of the whole plan, equal in all its parts.")
 
 
+class AboutV1(_Part):
+    """What of the contract a case is about; empty where it is about none of that kind."""
+
+    kind: str = Field(description="tool, resource or prompt.")
+    operation: str = Field(description="The name of the tool or prompt, the URI of the resource.")
+    principal: str = Field(description="Who makes the call.")
+    owner: str = Field(description="Whose data the call reaches for.")
+    record: str
+    scope: str = Field(description="The scope that the token lacks.")
+
+
 class ResultV1(_Part):
     """One case."""
 
@@ -118,6 +132,7 @@ class ResultV1(_Part):
     reproduce: str | None
     evidence: list[str] = Field(description="Ids of exchanges.")
     waived: WaivedV1 | None = Field(default=None, description="The waiver that covers a failure.")
+    about: AboutV1 | None = Field(default=None, description="Null in reports of kits that did not tell it.")
 
 
 class ControlV1(_Part):
@@ -163,6 +178,9 @@ class ReportV1(_Part):
     options: list[str] = Field(default=[], description="Words of a command line that repeats the run.")
     waivers: list[WaiverV1] = Field(default=[], description="All waivers that the run was given.")
     shard: ShardV1 | None = Field(default=None, description="Null for a run of the whole plan.")
+    source: str | None = Field(
+        default=None, description="The contract's text without comments and secrets; its lines are those of the file."
+    )
 
 
 def _result(result: Result) -> dict[str, Any]:
@@ -185,6 +203,7 @@ def _result(result: Result) -> dict[str, Any]:
         "reproduce": result.reproduce,
         "evidence": result.evidence,
         "waived": result.waived and asdict(result.waived),
+        "about": asdict(result.about),
     }
 
 
@@ -192,7 +211,7 @@ def render_json(report: Report) -> str:
     """Render a report as JSON version 1, ending with a line break."""
     server = report.server
     value = {
-        "kit": {"version": report.kit_version},
+        "kit": {"version": report.kit_version, "environment": report.environment},
         "contract": report.contract,
         "target": {
             "url": server.url,
@@ -214,6 +233,7 @@ def render_json(report: Report) -> str:
         "options": report.options,
         "waivers": [asdict(waiver) for waiver in report.waivers],
         "shard": report.shard and asdict(report.shard),
+        "source": report.source,
     }
     checked = ReportV1.model_validate(encodable(value))
     return json.dumps(checked.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=True) + "\n"

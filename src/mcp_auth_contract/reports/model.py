@@ -57,6 +57,22 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True)
+class About:
+    """What of the contract a case is about; empty where it is about none of that kind.
+
+    `kind` is tool, resource or prompt, `operation` its name or URI. `principal` makes the call, `owner` is whose data
+    it reaches for, by the name of the `record` or without one. `scope` is the one that the token lacks.
+    """
+
+    kind: str = ""
+    operation: str = ""
+    principal: str = ""
+    owner: str = ""
+    record: str = ""
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The outcome of one case.
 
@@ -72,6 +88,7 @@ class Result:
     evidence: tuple[str, ...] = ()
     reproduce: str | None = None
     waived: Waiver | None = None
+    about: About = About()
 
     @property
     def impact(self) -> str:
@@ -167,7 +184,8 @@ class Report:
     `options` are what a command line that repeats the run has to say besides the contract. `waivers` are all that the
     run was given; `shard` is the part of the plan that it ran, None for the whole. `requests` is how many were made
     where `exchanges` holds but those that a result cites. `coverage` is empty where the server's lists were not looked
-    at.
+    at. `environment` tells what the run was made with, by name. `source` is the text of the contract without comments
+    and secrets, None where there is no file.
     """
 
     kit_version: str
@@ -186,6 +204,8 @@ class Report:
     waivers: tuple[Waiver, ...] = ()
     shard: ShardSeen | None = None
     requests: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    source: str | None = None
 
     @property
     def sent(self) -> int:

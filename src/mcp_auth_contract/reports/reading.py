@@ -11,7 +11,17 @@ from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
 from mcp_auth_contract.reports.json_v1 import ReportV1, ResultV1
-from mcp_auth_contract.reports.model import ControlSeen, Coverage, Gate, Report, Result, ServerSeen, ShardSeen, Waiver
+from mcp_auth_contract.reports.model import (
+    About,
+    ControlSeen,
+    Coverage,
+    Gate,
+    Report,
+    Result,
+    ServerSeen,
+    ShardSeen,
+    Waiver,
+)
 
 _Part = TypeVar("_Part")
 
@@ -57,6 +67,8 @@ def _report(told: ReportV1, known: Mapping[str, Check]) -> Report:
         requests=told.requests,
         waivers=waivers,
         shard=None if told.shard is None else _as(ShardSeen, told.shard),
+        environment=told.kit.environment,
+        source=told.source,
     )
 
 
@@ -78,6 +90,7 @@ def _result(told: ResultV1, known: Mapping[str, Check], waivers: Sequence[Waiver
         tuple(told.evidence),
         told.reproduce,
         waived,
+        About() if told.about is None else _as(About, told.about),
     )
 
 

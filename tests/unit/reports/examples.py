@@ -11,7 +11,7 @@ from rich.console import Console
 from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
-from mcp_auth_contract.reports.model import ControlSeen, Coverage, Report, Result, ServerSeen, Waiver
+from mcp_auth_contract.reports.model import About, ControlSeen, Coverage, Report, Result, ServerSeen, Waiver
 from mcp_auth_contract.reports.text import print_report
 from mcp_auth_contract.waivers import stale_waivers, waive
 
@@ -98,13 +98,20 @@ METADATA = check(
     remedy="Serve it at the well-known location.",
 )
 
+ABOUT = About("tool", "get_invoice", "alice")
 BYPASS = Fail('401 with error="invalid_token"', "200 with a result (expired 15 min ago)")
 RESULTS = (
     Result("prm-served", METADATA, None, Pass()),
-    Result("token-expired-refused[get_invoice]", EXPIRED, NEWEST, BYPASS, ("x3", "x4"), CURL),
+    Result("token-expired-refused[get_invoice]", EXPIRED, NEWEST, BYPASS, ("x3", "x4"), CURL, about=ABOUT),
     Result("token-expired-refused[get_invoice]", EXPIRED, OLDER, Fail(BYPASS.expected, "400", Impact.INTEROP), ("x5",)),
     *(
-        Result(f"scope-missing-denied[{tool}:invoices:write]", SCOPE, NEWEST, Fail("a refusal", "200 with a result"))
+        Result(
+            f"scope-missing-denied[{tool}:invoices:write]",
+            SCOPE,
+            NEWEST,
+            Fail("a refusal", "200 with a result"),
+            about=About("tool", tool, "alice", scope="invoices:write"),
+        )
         for tool in ("create_invoice", "update_invoice", "delete_invoice", "send_invoice", "archive_invoice")
     ),
     Result(
@@ -112,6 +119,7 @@ RESULTS = (
         SCOPE,
         NEWEST,
         Pass("refused inside a 200 (JSON-RPC error): a host cannot tell it from a failed tool"),
+        about=About("tool", "export_invoices", "alice", scope="invoices:write"),
     ),
     Result("prm-resource-name", RESOURCE_NAME, None, Fail("resource_name", "no such member"), ("x1",)),
     Result(
@@ -124,6 +132,19 @@ RESULTS = (
     Result("challenge-delete-gated", SESSION, None, NotApplicable("the server hands out no session ids")),
     Result("challenge-scope-advertised[list_invoices]", CHALLENGE_SCOPE, OLDER, Error("KeyError: 'scope'")),
 )
+
+
+SOURCE = """[target]
+url = "https://mcp.example.com/mcp"
+
+[principals.alice]
+subject = "alice"
+scopes = ["invoices:read", "invoices:write"]
+
+[[tools]]
+name = "get_invoice"
+scopes = ["invoices:read"]
+"""
 
 
 def exchange(identity: str, status: int, **response: Any) -> dict[str, Any]:
@@ -168,6 +189,8 @@ def report(results: Sequence[Result] = RESULTS, *, fail_on: Level = Level.MUST, 
             Coverage("prompts", 1, 1),
         ),
         notes=("the server's clock is 30 s ahead; tokens follow it",),
+        environment={"python": "3.13.1", "platform": "Linux x86_64", "httpx": "0.28.1"},
+        source=SOURCE,
     )
     return replace(whole, **changes)
 
