@@ -95,9 +95,7 @@ def test_a_run_that_fails_leaves_no_report_of_an_earlier_one(words: list[str], t
 
 
 @FULL
-@pytest.mark.parametrize(
-    "words", [QUICK, [*QUICK, "--quiet"], ["run", "--json", "-", *QUICK[1:4]], ["list"], ["--version"]]
-)
+@pytest.mark.parametrize("words", [QUICK, [*QUICK, "--quiet"], [*QUICK[:4], "--json", "-"], ["list"], ["--version"]])
 @pytest.mark.parametrize("closed", [">/dev/full", ">&-"])
 def test_standard_output_that_takes_nothing_ends_in_one_line(closed: str, words: list[str], tmp_path: Path) -> None:
     done = kit(tmp_path, *words, closed=closed)

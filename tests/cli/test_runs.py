@@ -23,6 +23,7 @@ def test_the_built_in_sample_is_green_and_no_output_holds_a_token(tmp_path: Path
     out, err = process.communicate(timeout=300)
     assert process.returncode == 0, out + err
     assert "gate open (exit 0)" in out
+    assert "SAMPLE          this tested the kit's own sample server, not yours" in out.splitlines()[1]
     report = json.loads((tmp_path / "r.json").read_text("utf-8"))
     jsonschema.validate(report, json.loads((ROOT / "docs" / "report-v1.schema.json").read_text("utf-8")))
     assert report["gate"] == {"open": True, "exit_code": 0, "reasons": [], "binding": ["MUST"], "stale": []}
@@ -37,7 +38,7 @@ def test_a_fault_turns_the_gate_and_says_how_to_repeat_it(tmp_path: Path) -> Non
     out, err = process.communicate(timeout=300)
     assert process.returncode == 1, out + err
     assert "token-expired-refused[get_invoice]" in out
-    assert "mcp-auth-contract run --sample --fault expiry-ignored --select" in out
+    assert "run --sample --fault expiry-ignored --select" in out
     assert "gate SHUT (exit 1)" in out
     assert JWT.search(out) is None
 

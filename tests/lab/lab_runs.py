@@ -25,6 +25,8 @@ from mcp_auth_contract.tokens import Algorithm, Role
 from mcp_auth_contract_lab.app import create_app
 from mcp_auth_contract_lab.fault import Fault
 from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.sample import EDITS as SAMPLE_EDITS
+from mcp_auth_contract_lab.sample import UPSTREAM, audited, edited
 from mcp_auth_contract_lab.settings import LabSettings
 
 CHECKS = tuple(check for check in load_builtin() if not PROBES[check.probe].provider)
@@ -33,44 +35,14 @@ WHOLE_MATRIX = bool(os.environ.get("MCP_AUTH_CONTRACT_WHOLE_MATRIX"))
 
 INSIDE = "http://127.0.0.1:8000"
 SAMPLE = data_folder("scenarios") / "contracts" / "sample.toml"
-OPAQUE = (("[issuer]", '[issuer]\ntokens = "opaque"'), ("[policy]", "[policy]\nrevocation = 60"))
-"""What a contract says about a server that introspects its tokens."""
-UPSTREAM = ('name = "export_invoices"', 'name = "export_invoices"\nupstream = true')
-"""What a contract says about a server that tells another one of its exports."""
-
 AUDIT_LOG = Path(mkdtemp()) / "audit.jsonl"
 """Where the sample server writes its audit log in these runs, for each worker its own."""
 
 _IN_TIME = {check.id for check in CHECKS if check.probe in ("timeline", "leeway")}
 """The checks that move the clock."""
 
-_DISCOVERY = ("initialize", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list")
-_PUBLIC = [*_DISCOVERY, "server/discover"]
-_SINCE_2025_11_25 = ("[target]", '[target]\nrevisions = ["2026-07-28", "2025-11-25"]')
-
-
-def _in_results(challenge: str) -> list[tuple[str, str]]:
-    """What a contract says where tool results tell of refusals, and one tool needs no token."""
-    open_tool = ('name = "whoami"\nscopes = ["invoices:read"]', 'name = "whoami"\nscopes = []')
-    return [("public = []", f'challenge = "{challenge}"\npublic = {_PUBLIC}'), open_tool]
-
-
-EDITS: dict[Profile, list[tuple[str, str]]] = {
-    # Revision 2025-06-18 knows the path-inserted location only, so these are legal in newer revisions alone.
-    Profile.ROOT_METADATA: [_SINCE_2025_11_25],
-    Profile.HEADER_ONLY_METADATA: [_SINCE_2025_11_25],
-    Profile.SCP_LIST: [("[claims]", '[claims]\nscope = "scp"\nscope_format = "list"')],
-    Profile.PUBLIC_DISCOVERY: [("public = []", f"public = {_PUBLIC}")],
-    Profile.TOOL_CHALLENGE: _in_results("tool"),
-    Profile.INVALID_TOKEN_401: _in_results("tool"),
-    Profile.PUBLIC_STREAM: [("public = []", f"public = {_PUBLIC}")],
-    Profile.EITHER_CHALLENGE: _in_results("either"),
-    Profile.OPAQUE: [*OPAQUE],
-    Profile.AUDITED: [("[policy]", f'[audit]\nfile = "{AUDIT_LOG}"\n\n[policy]')],
-    Profile.STRICT_KEYS: [("amount = 1 }", 'amount = 1, idempotency_key = "order-1" }')],
-    Profile.ANY_TYP: [("[claims]", '[claims]\ntyp = "JWT"')],
-}
-"""What a contract has to say about a profile; a contract tells the truth about its server."""
+EDITS = {**SAMPLE_EDITS, Profile.AUDITED: (audited(str(AUDIT_LOG)),)}
+"""What a contract has to say about a profile."""
 
 CONCERNED: dict[Profile, list[str]] = {
     Profile.FOREIGN_SESSION_403: ["scope-every-403-explained", "scope-missing-403", "session-lends-no-identity"],
@@ -102,10 +74,8 @@ def sample_contract(
     lines = [line for line in SAMPLE.read_text("utf-8").splitlines() if not line.startswith(("start =", "env ="))]
     text = "\n".join(lines).replace("http://127.0.0.1:0/mcp", url)
     written = ", ".join(f'"{algorithm}"' for algorithm in algorithms)
-    for old, new in ((_ALGORITHMS, f"algorithms = [{written}]"), *edits):
-        assert old in text, f"{old!r} is not in the sample contract"
-        text = text.replace(old, new)
-    return read_contract(text, Path("sample.toml"))
+    changed = edited(text, (_ALGORITHMS, f"algorithms = [{written}]"), *edits)
+    return read_contract(changed, Path("sample.toml"))
 
 
 def decryption_key(issuer: EmbeddedIssuer) -> RSAPrivateKey:

@@ -7,7 +7,7 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
-from tests.lab.lab_runs import CHECKS, INSIDE, OPAQUE, run_lab, sample_contract
+from tests.lab.lab_runs import CHECKS, INSIDE, run_lab, sample_contract
 
 from mcp_auth_contract.checks.minting import Minter, profile_of
 from mcp_auth_contract.clock import system_clock
@@ -25,6 +25,7 @@ from mcp_auth_contract_lab.breaks import read_breaks
 from mcp_auth_contract_lab.fault import Fault
 from mcp_auth_contract_lab.faults import FAULTS
 from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.sample import OPAQUE
 
 
 def genuine(issuer: EmbeddedIssuer, principal: str = "alice") -> str:

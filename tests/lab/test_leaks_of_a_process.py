@@ -4,12 +4,13 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.lab.lab_runs import CHECKS, SAMPLE, UPSTREAM
+from tests.lab.lab_runs import CHECKS, SAMPLE
 
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.execution import Options, run_contract
 from mcp_auth_contract.model import Fail, Inconclusive, Pass, Verdict
 from mcp_auth_contract.plan import Selection
+from mcp_auth_contract_lab.sample import UPSTREAM
 
 _START = '"lab", "--port", "${target.port}"'
 _ENV = 'env = { ISSUER = "${issuer.url}"'

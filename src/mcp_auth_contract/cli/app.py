@@ -16,17 +16,17 @@ from mcp_auth_contract.cli.parameters import (
     Deselect,
     EveryRevision,
     FailOn,
-    FaultOfSample,
     Jobs,
     Outputs,
     Quick,
-    Sample,
+    SampleFault,
     Scenarios,
     Select,
     ShardOf,
     Speaker,
     TimeLimit,
     TokenEnv,
+    UseSample,
     Wait,
     WaiversFile,
     WriteWaivers,
@@ -54,7 +54,7 @@ _INTERRUPTED = 130
 
 @app.callback(invoke_without_command=True)
 def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
         typer.echo(f"mcp-auth-contract {__version__}")
@@ -65,9 +65,14 @@ def _options(
 @with_outputs()
 def run(
     contract: ContractFile = None,
-    url: Annotated[str | None, typer.Option("--url", help="Run the contract against this URL instead.")] = None,
+    url: Annotated[
+        str | None,
+        typer.Option("--url", metavar="URL", help="Test the server at this URL instead of the one in the contract."),
+    ] = None,
     select: Select = None,
     deselect: Deselect = None,
+    sample: UseSample = False,
+    fault: SampleFault = None,
     quick: Quick = False,
     fail_on: FailOn = "must",
     jobs: Jobs = 8,
@@ -80,12 +85,15 @@ def run(
     waivers: WaiversFile = None,
     write_waivers: WriteWaivers = None,
     shard: ShardOf = None,
-    sample: Sample = False,
-    fault: FaultOfSample = None,
     *,
     outputs: Outputs,
 ) -> None:
-    """Prove the authentication contract of a protected MCP server."""
+    """Test a protected MCP server against its authentication contract.
+
+    Exit codes: 0 the contract holds, 1 a check failed, 2 wrong usage or a faulty contract, 3 something could not be
+    observed, 4 an error in mcp-auth-contract itself.
+    """
+    from mcp_auth_contract.cli.finding import Sample
     from mcp_auth_contract.cli.running import RunOptions, run_and_report
 
     options = RunOptions(
@@ -104,8 +112,7 @@ def run(
         write_waivers=write_waivers,
         shard=shard,
         quick=quick,
-        sample=sample,
-        fault=fault,
+        sample=Sample(sample, fault),
     )
     raise typer.Exit(run_and_report(contract, options, outputs))
 
@@ -115,10 +122,12 @@ def plan(
     contract: ContractFile = None,
     select: Select = None,
     deselect: Deselect = None,
+    sample: UseSample = False,
     scenarios: Scenarios = None,
     every_revision: EveryRevision = False,
 ) -> None:
-    """Print every case that a run would make, and send nothing."""
+    """List every case that `run` would try, without sending anything."""
+    from mcp_auth_contract.cli.finding import Sample
     from mcp_auth_contract.cli.reading import print_plan
 
     print_plan(
@@ -127,6 +136,7 @@ def plan(
         deselect=tuple(deselect or ()),
         scenarios=tuple(scenarios or ()),
         every_revision=every_revision,
+        sample=Sample(sample),
     )
 
 
@@ -142,9 +152,9 @@ def probe(
     *,
     outputs: Outputs,
 ) -> None:
-    """Look at any server, without contract or token.
+    """Check what any MCP server shows without a contract or a token.
 
-    Asks for discovery, challenges, metadata and transport.
+    Covers discovery, challenges, metadata and transport.
     """
     from mcp_auth_contract.cli.running import RunOptions, probe_and_report
 
@@ -207,11 +217,11 @@ def init(
     url: Annotated[
         str | None,
         typer.Argument(
-            metavar="URL", help="The MCP endpoint; with --app, the URL that it answers to.", show_default=False
+            metavar="URL", help="The MCP endpoint; with --app, the URL at which it would be served.", show_default=False
         ),
     ] = None,
     app_name: Annotated[
-        str | None, typer.Option("--app", metavar="MODULE:NAME", help="An ASGI application, run in this process.")
+        str | None, typer.Option("--app", metavar="MODULE:NAME", help="An ASGI application to run inside this process.")
     ] = None,
     start: Annotated[
         str | None,
@@ -228,17 +238,23 @@ def init(
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The file to write; - for stdout. No file is overwritten.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The file to write; `-` means stdout. An existing file is never overwritten.",
+        ),
     ] = Path("mcp-auth-contract.toml"),
     token_env: Annotated[
         str | None,
-        typer.Option("--token-env", metavar="NAME", help="Use the access token in this environment variable, too."),
+        typer.Option("--token-env", metavar="NAME", help="Also use the access token in this environment variable."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing, even on a terminal.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Never ask questions, not even on a terminal.")] = False,
 ) -> None:
-    """Inspect a server and draft its contract.
+    """Inspect a server and write a draft of its contract.
 
-    What it shows is filled in; what only you can know is a question in it.
+    What the server shows is filled in; what only you can know is left as a question in the file.
     """
     from mcp_auth_contract.cli.init import InitOptions, inspect_and_draft
 
@@ -262,7 +278,7 @@ def explain(
     check: Annotated[str, typer.Argument(metavar="CHECK", help="The id of a check.")],
     scenarios: Scenarios = None,
 ) -> None:
-    """Explain one check: why, source, fix, example."""
+    """Explain one check: why it matters, its source, how to fix a failure, and an example."""
     from mcp_auth_contract.cli.reading import print_explanation
 
     print_explanation(check, tuple(scenarios or ()))
@@ -271,22 +287,30 @@ def explain(
 @app.command()
 def mint(
     contract: Annotated[Path, typer.Argument(metavar="CONTRACT", help="The contract file.")],
-    principal: Annotated[str, typer.Argument(help="A principal of the contract.")],
+    principal: Annotated[str, typer.Argument(metavar="PRINCIPAL", help="A principal of the contract.")],
     defect: Annotated[
         str | None,
-        typer.Option("--defect", help="Break this one thing; the command `defects` lists them all."),
+        typer.Option(
+            "--defect",
+            metavar="NAME",
+            help="Break this one thing; `mcp-auth-contract defects` lists what can be broken.",
+        ),
     ] = None,
-    variant: Annotated[str | None, typer.Option("--variant", help="Which variant of the defect.")] = None,
+    variant: Annotated[
+        str | None, typer.Option("--variant", metavar="NAME", help="Which variant of the defect to use.")
+    ] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option("--scope", help="These scopes instead of the principal's; may be repeated."),
+        typer.Option(
+            "--scope", metavar="SCOPE", help="Use this scope instead of the principal's own. May be repeated."
+        ),
     ] = None,
-    no_scope: Annotated[bool, typer.Option("--no-scope", help="No scope at all.")] = False,
-    show: Annotated[bool, typer.Option("--show", help="Print the decoded token to stderr as well.")] = False,
+    no_scope: Annotated[bool, typer.Option("--no-scope", help="Leave the token without any scope.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Also print the decoded token, to stderr.")] = False,
 ) -> None:
-    """Print a token for a principal, sound or faulty.
+    """Print an access token for a principal, valid or with one defect.
 
-    The contract's issuer signs it, with at most one defect.
+    It is signed with the key of the contract's issuer.
     """
     from mcp_auth_contract.cli.serving import print_token
 
@@ -304,9 +328,9 @@ def list_defects() -> None:
 
 @app.command()
 def serve(contract: ContractFile = None) -> None:
-    """Run the contract's issuer alone.
+    """Run only the contract's issuer.
 
-    For a server that is configured by hand.
+    Use it for a server that you configure and start yourself.
     """
     from mcp_auth_contract.cli.serving import serve_issuer
 
@@ -315,16 +339,21 @@ def serve(contract: ContractFile = None) -> None:
 
 @app.command()
 def lab(
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port on 127.0.0.1.")] = 8000,
-    fault: Annotated[str | None, typer.Option("--fault", help="Serve with this one fault.")] = None,
+    port: Annotated[
+        int, typer.Option("--port", metavar="NUMBER", min=0, max=65535, help="The port to listen on, at 127.0.0.1.")
+    ] = 8000,
+    fault: Annotated[
+        str | None, typer.Option("--fault", metavar="NAME", help="Give the server this one fault.")
+    ] = None,
     profile: Annotated[
-        list[str] | None, typer.Option("--profile", "--variant", help="Serve this legal profile; may be repeated.")
+        list[str] | None,
+        typer.Option("--profile", "--variant", metavar="NAME", help="Serve this legal variation. May be repeated."),
     ] = None,
     faults: Annotated[
-        bool, typer.Option("--list", help="List the faults with the checks that find them, and the profiles.")
+        bool, typer.Option("--list", help="List the faults, the checks that find them, and the legal variations.")
     ] = False,
 ) -> None:
-    """Serve the sample MCP server: sound, or with one named fault."""
+    """Run the sample MCP server, without faults or with one."""
     from mcp_auth_contract.cli.serving import print_faults, serve_lab
 
     if faults:

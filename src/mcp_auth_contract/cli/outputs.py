@@ -16,7 +16,7 @@ from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.markdown import render_markdown, render_summary
 from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.text import print_report
-from mcp_auth_contract.reports.view import gate_line
+from mcp_auth_contract.reports.view import decided
 
 _WIDTH_WITHOUT_TERMINAL = 120
 _STDOUT = "-"
@@ -130,7 +130,7 @@ def _text(report: Report, outputs: Outputs) -> str:
     if _is_stdout(outputs.summary):
         return render_markdown(report)
     if outputs.quiet:
-        return f"{gate_line(report.gate)}\n"
+        return f"{decided(report)}\n"
     text = StringIO()
     width = _WIDTH_WITHOUT_TERMINAL
     print_report(report, Console(file=text, width=width, highlight=False, emoji=False, markup=False))

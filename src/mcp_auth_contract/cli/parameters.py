@@ -14,54 +14,85 @@ from mcp_auth_contract.reports.formats import FORMATS
 ContractFile = Annotated[
     Path | None,
     typer.Argument(
-        metavar="[CONTRACT]",
-        help="The contract file; default: mcp-auth-contract.toml in this folder.",
+        metavar="CONTRACT",
+        help="The contract file; by default mcp-auth-contract.toml, or [tool.mcp-auth-contract] in pyproject.toml, "
+        "in this folder or the nearest one above it.",
         show_default=False,
+    ),
+]
+UseSample = Annotated[
+    bool, typer.Option("--sample", help="Use the kit's own sample server and its contract instead of yours.")
+]
+SampleFault = Annotated[
+    str | None,
+    typer.Option(
+        "--fault",
+        metavar="NAME",
+        help="Use the sample server with this one fault; `mcp-auth-contract lab --list` names them all.",
     ),
 ]
 Select = Annotated[
     list[str] | None,
     typer.Option(
         "--select",
-        help="Only these checks: an id, a family, a case or a pattern. Case ids name tools, scopes, principals and "
-        "records, so '*[update_invoice*' is all about one tool, '*bob*' all about one principal. May be repeated.",
+        metavar="CHECK",
+        help="Run only these checks: a check id, a family, a case id or a pattern. Case ids name tools, scopes, "
+        "principals and records, so '*[update_invoice*' selects everything about one tool, and '*bob*' everything "
+        "about one principal. May be repeated.",
     ),
 ]
-Deselect = Annotated[list[str] | None, typer.Option("--deselect", help="All but these checks. May be repeated.")]
+Deselect = Annotated[
+    list[str] | None,
+    typer.Option("--deselect", metavar="CHECK", help="Leave out these checks; written like --select. May be repeated."),
+]
 Scenarios = Annotated[
-    list[Path] | None, typer.Option("--scenarios", help="A folder of further checks in the kit's vocabulary.")
-]
-Sample = Annotated[
-    bool, typer.Option("--sample", help="Test the sample server that comes with the kit, which needs no contract.")
-]
-FaultOfSample = Annotated[
-    str | None,
-    typer.Option("--fault", metavar="NAME", help="With --sample: plant this fault in it; `lab --list` names them."),
+    list[Path] | None,
+    typer.Option(
+        "--scenarios", metavar="FOLDER", help="Also load the checks in this folder, written like the kit's own."
+    ),
 ]
 Quick = Annotated[
-    bool, typer.Option("--quick", help="Ask the core checks alone, in one revision: the most for the fewest requests.")
+    bool, typer.Option("--quick", help="Run only the core checks, in one revision: the quickest useful run.")
 ]
 EveryRevision = Annotated[bool, typer.Option("--every-revision", help="Run every check on every revision.")]
 WaiversFile = Annotated[
     Path | None,
     typer.Option(
         "--waivers",
-        help="The waivers file; default: mcp-auth-contract-waivers.toml beside the contract, if there is one.",
+        metavar="FILE",
+        help="The waivers file; by default mcp-auth-contract-waivers.toml beside the contract, if it exists.",
         show_default=False,
     ),
 ]
 WriteWaivers = Annotated[
     Path | None,
-    typer.Option("--write-waivers", help="Draft waivers for the failures of this run into a new file."),
+    typer.Option(
+        "--write-waivers", metavar="FILE", help="Write draft waivers for the failures of this run to a new file."
+    ),
 ]
 ShardOf = Annotated[
-    str | None, typer.Option("--shard", metavar="I/N", help="Run part I of N; `report merge` joins the parts.")
+    str | None,
+    typer.Option("--shard", metavar="I/N", help="Run only part I of N parts; `report merge` combines their reports."),
 ]
-FailOn = Annotated[str, typer.Option("--fail-on", help="Which failed checks shut the gate: must or should.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, max=64, help="Requests under way at once.")]
+FailOn = Annotated[
+    str,
+    typer.Option(
+        "--fail-on",
+        metavar="LEVEL",
+        help="What makes the run fail: failed checks of level `must` only, or of `should` as well.",
+    ),
+]
+Jobs = Annotated[
+    int, typer.Option("--jobs", metavar="NUMBER", min=1, max=64, help="How many requests may be in flight at once.")
+]
 Wait = Annotated[
     float,
-    typer.Option("--wait", min=0, metavar="SECONDS", help="Wait so long in all for what only time can show."),
+    typer.Option(
+        "--wait",
+        min=0,
+        metavar="SECONDS",
+        help="Spend at most this long, in total, waiting for things that only time can show, such as expiry.",
+    ),
 ]
 TimeLimit = Annotated[
     float | None,
@@ -69,7 +100,7 @@ TimeLimit = Annotated[
         "--time-limit",
         min=0,
         metavar="SECONDS",
-        help="Ask so long at most; what is not known then is inconclusive, and the report is made of the rest.",
+        help="Stop after this long; cases without an answer by then are reported as inconclusive.",
         show_default=False,
     ),
 ]
@@ -78,12 +109,13 @@ TokenEnv = Annotated[
     typer.Option(
         "--token-env",
         metavar="NAME",
-        help="Use the one access token in this environment variable; start no issuer, ask what that token allows.",
+        help="Use the access token in this environment variable instead of the kit's issuer, "
+        "and run the checks that one token allows.",
     ),
 ]
 Speaker = Annotated[
     str | None,
-    typer.Option("--principal", help="With --token-env: the principal that the token speaks for."),
+    typer.Option("--principal", metavar="NAME", help="With --token-env: the principal whose token it is."),
 ]
 
 
@@ -106,18 +138,20 @@ class Outputs:
     annotations: bool = False
     quiet: bool = False
 
-    @property
-    def wanted(self) -> bool:
-        """Whether anything but the report on the terminal is asked for."""
-        return self.quiet or self.annotations or self.summary is not None or any(self.files.values())
-
 
 _OUTPUTS: Mapping[str, tuple[Any, object]] = {
-    **{one.name: (Annotated[Path | None, typer.Option(f"--{one.name}", help=one.help)], None) for one in FORMATS},
+    **{
+        one.name: (Annotated[Path | None, typer.Option(f"--{one.name}", metavar="FILE", help=one.help)], None)
+        for one in FORMATS
+    },
     "summary": (
         Annotated[
             Path | None,
-            typer.Option("--summary", help="Add the Markdown report to this file, as a job summary; - for stdout."),
+            typer.Option(
+                "--summary",
+                metavar="FILE",
+                help="Append the Markdown report to this file, as for a job summary; `-` means stdout.",
+            ),
         ],
         None,
     ),
@@ -127,13 +161,13 @@ _OUTPUTS: Mapping[str, tuple[Any, object]] = {
             typer.Option(
                 "--annotations",
                 metavar="github",
-                help="Print annotations for this service after the report.",
+                help="After the report, print annotations for this CI service.",
                 callback=_github,
             ),
         ],
         None,
     ),
-    "quiet": (Annotated[bool, typer.Option("--quiet", "-q", help="Print the gate's decision only.")], False),
+    "quiet": (Annotated[bool, typer.Option("--quiet", "-q", help="Print only the decision.")], False),
 }
 
 

@@ -12,7 +12,7 @@ from mcp_auth_contract.cli.finding import find_contract
 from mcp_auth_contract.cli.outputs import demand_writable, demand_writable_file, remove_old, save, write
 from mcp_auth_contract.cli.parameters import Outputs
 from mcp_auth_contract.cli.running import RunOptions, interruptible, options_of, shown_progress
-from mcp_auth_contract.contract import Contract, load_contract
+from mcp_auth_contract.contract import Contract
 from mcp_auth_contract.errors import KitError, UsageError
 from mcp_auth_contract.execution import run_provider
 from mcp_auth_contract.model import Fail, Revision
@@ -95,9 +95,7 @@ def effects(contract: Contract, probes: set[str]) -> list[str]:
 
 def _contract(file: Path | None) -> tuple[Path, Contract]:
     found = find_contract(file)
-    if found.sample:
-        raise UsageError("no mcp-auth-contract.toml here; name a contract with a table [provider]")
-    contract = load_contract(found.path)
+    contract = found.contract
     if contract.provider is None:
         raise UsageError(f"{contract.label}: provider: missing; add a table [provider] with issuer and client_id")
-    return found.path, contract
+    return found.path or Path(found.name), contract

@@ -6,8 +6,7 @@ import typer
 
 from mcp_auth_contract.catalogue import Axis, Check, load_builtin
 from mcp_auth_contract.citations import CITATIONS
-from mcp_auth_contract.cli.finding import find_contract
-from mcp_auth_contract.contract import load_contract
+from mcp_auth_contract.cli.finding import Sample, find_contract
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Selection, make_plan
@@ -25,10 +24,10 @@ def print_plan(
     deselect: tuple[str, ...],
     scenarios: tuple[Path, ...],
     every_revision: bool,
+    sample: Sample,
 ) -> None:
     """Print one line per case: id, revision, level, and why it would not apply."""
-    found = find_contract(file)
-    contract = load_contract(found.path)
+    contract = find_contract(file, sample).contract
     revisions = contract.target.revisions or _ASSUMED
     plan = make_plan(
         load_builtin(scenarios),
@@ -39,9 +38,10 @@ def print_plan(
     )
     for case in plan.cases:
         where = case.revision or "server"
-        note = f"  not applicable: {case.inapplicable}" if case.inapplicable else ""
+        note = f"  {case.unasked}" if case.unasked else ""
+        note = f"  not applicable: {case.inapplicable}" if case.inapplicable else note
         typer.echo(f"{case.check.level:<6} {where:<10}  {case.id}{note}")
-    planned = [case for case in plan.cases if not case.inapplicable]
+    planned = [case for case in plan.cases if not case.inapplicable and not case.unasked]
     questions = {case.question for case in planned}
     assumed = "" if contract.target.revisions else "; the server says at run time which of these it speaks"
     typer.echo(

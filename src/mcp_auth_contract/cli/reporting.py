@@ -35,7 +35,7 @@ def merge(
     *,
     outputs: Outputs,
 ) -> None:
-    """Join the reports of all shards of a run, and decide over them; the exit code is the gate's."""
+    """Combine the reports of all shards of a run and decide on the whole; exits like `run`."""
     from mcp_auth_contract.catalogue import load_builtin
     from mcp_auth_contract.cli.outputs import demand_writable, write
     from mcp_auth_contract.execution.merge import merge_shards
@@ -53,7 +53,7 @@ def render(
     *,
     outputs: Outputs,
 ) -> None:
-    """Print a JSON report as text, or write it in other formats; the exit code is 0 whatever it says."""
+    """Print a JSON report as text, or write it in other formats; exits with 0 whatever it says."""
     from mcp_auth_contract.cli.outputs import demand_writable, write
 
     demand_writable(outputs)

@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 from collections.abc import Awaitable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -17,12 +17,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 from mcp_auth_contract.catalogue import Check, load_builtin
-from mcp_auth_contract.cli.finding import DEFAULT_NAME, FoundContract, find_contract, sample_contract
+from mcp_auth_contract.cli.finding import DEFAULT_NAME, FoundContract, Sample, find_contract, somebody_watches
 from mcp_auth_contract.cli.outputs import demand_writable, demand_writable_file, remove_old, save, write
 from mcp_auth_contract.cli.parameters import Outputs
-from mcp_auth_contract.cli.serving import with_fault
 from mcp_auth_contract.cli.supervisor import supervised
-from mcp_auth_contract.contract import at_url, load_contract
+from mcp_auth_contract.contract import at_url
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution import Given, Options, Progress, Shard, probe_url, run_contract
 from mcp_auth_contract.model import Fail, Level, Outcome
@@ -60,18 +59,16 @@ class RunOptions:
     write_waivers: Path | None = None
     shard: str | None = None
     quick: bool = False
-    sample: bool = False
-    fault: str | None = None
+    sample: Sample = field(default_factory=Sample)
 
 
 def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> int:
     """Run a contract, write the reports, and return the exit code."""
     demand_writable(outputs)
     remove_old(outputs)
-    found = _contract_to_run(file, options, outputs)
-    contract = load_contract(found.path)
-    if found.fault is not None:
-        contract = with_fault(contract, found.fault)
+    attended = somebody_watches() and not (outputs.quiet or outputs.files or outputs.summary or outputs.annotations)
+    found = find_contract(file, replace(options.sample, attended=attended))
+    contract = found.contract
     if options.url is not None:
         demand_http(options.url)
         contract = at_url(contract, options.url)
@@ -82,37 +79,29 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
             raise UsageError(f"--write-waivers {options.write_waivers}: exists; it is never overwritten")
         demand_writable_file(options.write_waivers)
     checks = load_builtin(options.scenarios)
-    none = found.sample and options.waivers is None
-    waivers = () if none else find_waivers(options.waivers, found.path, checks)
-    if found.sample and not options.sample:
-        sys.stderr.write(f"THIS TESTS THE KIT'S OWN SAMPLE SERVER, not yours: there is no {DEFAULT_NAME} here.\n\n")
+    none = found.path is None and options.waivers is None
+    waivers = () if none else find_waivers(options.waivers, found.path or Path(DEFAULT_NAME), checks)
     with shown_progress() as progress:
-        chosen = replace(options_of(options, checks, found.name, progress), waivers=waivers)
+        made = options_of(options, checks, found.name, progress)
+        chosen = replace(made, waivers=waivers, repeat=_repeated(found, options))
         report = interruptible(run_contract(contract, chosen))
     if options.write_waivers is not None:
         _draft(report, options, options.write_waivers)
     return write(report, outputs)
 
 
-def _contract_to_run(file: Path | None, options: RunOptions, outputs: Outputs) -> FoundContract:
-    """Find the contract. The sample is run where it was asked for, or where a person sees that it is the sample."""
-    if options.sample:
-        if file is not None:
-            raise UsageError(f"--sample: has a contract of its own; leave out {file}, or the option")
-        return sample_contract(options.fault)
-    if options.fault is not None:
-        raise UsageError("--fault: is planted in the sample server alone; write --sample too")
-    found = find_contract(file)
-    if found.sample and (outputs.wanted or os.environ.get("CI") or not sys.stdout.isatty()):
-        raise UsageError(
-            f"there is no {DEFAULT_NAME} here: name a contract, draft one with `mcp-auth-contract init`, "
-            "or try the sample server with `mcp-auth-contract run --sample`"
-        )
-    return found
+def _repeated(found: FoundContract, options: RunOptions) -> tuple[str, ...]:
+    """The words that make the next run like this one, but for what it selects and where its reports go."""
+    words = [] if found.path is not None else list(found.words)
+    words += [] if options.url is None else ["--url", options.url]
+    words += [word for folder in options.scenarios for word in ("--scenarios", str(folder))]
+    words += ["--every-revision"] if options.every_revision else []
+    words += ["--wait", f"{options.wait:g}"] if options.wait else []
+    return tuple(words)
 
 
 def probe_and_report(url: str, options: RunOptions, outputs: Outputs) -> int:
-    """Look at a URL, write the reports, and return the exit code."""
+    """Check what a URL shows without a token, write the reports, and return the exit code."""
     demand_http(url)
     demand_writable(outputs)
     remove_old(outputs)

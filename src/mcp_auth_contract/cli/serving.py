@@ -4,15 +4,18 @@ import ipaddress
 import os
 import signal
 import sys
+import tempfile
 import textwrap
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
 
 from mcp_auth_contract.cli.finding import find_contract
 from mcp_auth_contract.clock import system_clock
-from mcp_auth_contract.contract import Contract, load_contract
+from mcp_auth_contract.contract import Contract, load_contract, read_contract
+from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution import issuer_settings, mint_offline, resolved_for
 from mcp_auth_contract.issuer import EmbeddedIssuer
@@ -48,8 +51,7 @@ def print_token(
 
 def serve_issuer(file: Path | None) -> None:
     """Serve a contract's issuer until it is told to stop."""
-    found = find_contract(file)
-    contract = load_contract(found.path)
+    contract = find_contract(file).contract
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -73,18 +75,32 @@ def serve_issuer(file: Path | None) -> None:
         stop.wait()
 
 
-def _demand_fault(name: str) -> None:
+def sample_contract(fault: str | None) -> Contract:
+    """Return the contract of the sample server, which starts it, sound or with one fault."""
+    file = data_folder("scenarios") / "contracts" / "sample.toml"
+    if fault is None:
+        return load_contract(file)
     from mcp_auth_contract_lab.faults import FAULTS
+    from mcp_auth_contract_lab.profile import Profile
+    from mcp_auth_contract_lab.sample import EDITS, UPSTREAM, audited, edited
 
-    if name not in FAULTS:
-        raise UsageError(f'no fault is called "{name}"; {suggest(name, FAULTS)}')
-
-
-def with_fault(contract: Contract, name: str) -> Contract:
-    """Return the contract of the sample server, which then starts with a fault."""
-    _demand_fault(name)
-    target = contract.target.model_copy(update={"start": (*(contract.target.start or ()), "--fault", name)})
-    return contract.model_copy(update={"target": target})
+    if fault not in FAULTS:
+        raise UsageError(f'no fault is called "{fault}"; {_alike(fault, FAULTS)}')
+    within = FAULTS[fault].within
+    more = 'INTROSPECTION_URI = "${issuer.introspection_uri}"' if within is Profile.OPAQUE else ""
+    edits = [('"${target.port}"]', f'"${{target.port}}", "--fault", "{fault}"]')]
+    if within is Profile.AUDITED:
+        log = str(Path(tempfile.mkdtemp()) / "audit.jsonl")
+        edits.append(audited(log))
+        more = f'AUDIT = "{log}"'
+    elif within is not None:
+        edits += EDITS[within]
+    if fault == "token-passed-on":
+        edits.append(UPSTREAM)
+        more = 'UPSTREAM = "${upstream.url}"'
+    if more:
+        edits.append(("env = { ", f"env = {{ {more}, "))
+    return read_contract(edited(file.read_text("utf-8"), *edits), file)
 
 
 def serve_lab(port: int, fault: str | None, profiles: tuple[str, ...]) -> None:
@@ -93,13 +109,17 @@ def serve_lab(port: int, fault: str | None, profiles: tuple[str, ...]) -> None:
     from mcp_auth_contract_lab.profile import Profile
     from mcp_auth_contract_lab.server import run_lab
 
-    if fault is not None:
-        _demand_fault(fault)
+    if fault is not None and fault not in FAULTS:
+        raise UsageError(f'no fault is called "{fault}"; {_alike(fault, FAULTS)}')
     known = {profile.value for profile in Profile}
     for name in profiles:
         if name not in known:
             raise UsageError(f'no profile is called "{name}"; {suggest(name, known)}')
     run_lab(port, os.environ, FAULTS[fault] if fault else None, [Profile(name) for name in profiles])
+
+
+def _alike(fault: str, known: Iterable[str]) -> str:
+    return suggest(fault, known, "`mcp-auth-contract lab --list` names them all")
 
 
 def print_faults() -> None:

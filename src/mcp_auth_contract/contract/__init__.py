@@ -22,6 +22,7 @@ from mcp_auth_contract.contract.load import (
     resolve,
     resolve_issuer,
     resolve_provider,
+    table_in,
 )
 from mcp_auth_contract.contract.models import Contract, Input, Principal, Record
 from mcp_auth_contract.contract.operations import (
@@ -68,5 +69,6 @@ __all__ = [
     "satisfies",
     "stranger_named",
     "strangers",
+    "table_in",
     "tool_call",
 ]

@@ -218,6 +218,10 @@ def environment_secrets(contract: Contract, environ: Mapping[str, str]) -> froze
     return frozenset(environ[name] for name in names if environ.get(name))
 
 
+PYPROJECT = "pyproject.toml"
+"""A file of this name holds the contract in a table."""
+
+_TABLE = "mcp-auth-contract"
 _ABOUT_THE_PLACE = frozenset({"app", "env", "path", "ready", "start", "url"})
 
 
@@ -247,6 +251,11 @@ def read_contract(text: str, source: Path) -> Contract:
         raise ContractError(f"{source}: not TOML: a number with too many digits; write it as text in quotes") from None
     except RecursionError:
         raise ContractError(f"{source}: not TOML that can be read: nested too deeply; nest less") from None
+    if source.name == PYPROJECT:
+        own = table_in(tables)
+        if own is None:
+            raise ContractError(f"{source}: no table [tool.{_TABLE}]; write the contract below it, or name its file")
+        tables = own
     problems = unknown_variables(tables)
     try:
         contract = Contract.model_validate(tables)
@@ -256,6 +265,13 @@ def read_contract(text: str, source: Path) -> Contract:
     if problems:
         raise contract_error(str(source), problems)
     return contract.located(source)
+
+
+def table_in(tables: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the contract that stands in a pyproject.toml, None where it has none."""
+    tools = tables.get("tool")
+    own = tools.get(_TABLE) if isinstance(tools, dict) else None
+    return own if isinstance(own, dict) else None
 
 
 def _not_toml(message: str) -> Problem:

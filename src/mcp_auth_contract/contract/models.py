@@ -276,6 +276,11 @@ class Contract(Table):
         made = (resource for resource in self.resources if matches(resource.uri, uri))
         return next(exact, None) or next(made, None)
 
+    @property
+    def writes_decided(self) -> bool:
+        """Whether the contract itself says if tools that write may be called."""
+        return "writes" in self.policy.model_fields_set
+
     def located(self, source: Path | None) -> "Contract":
         """Return this contract as one that was read from `source`."""
         copy = self.model_copy()

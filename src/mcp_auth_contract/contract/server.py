@@ -211,7 +211,8 @@ class Policy(Table):
     revocation: Revocation = "none"
     """Seconds after which a revoked token must be refused; `"none"` if revocation is not promised."""
     writes: bool = False
-    """Allows the kit to call tools with `effect = "write"`."""
+    """Allows the kit to call tools with `effect = "write"`. If it is left out, they are called only without a token and
+    without scopes, and their other cases are inconclusive; `false` says that they are not to be tested."""
 
 
 class Audit(Table):

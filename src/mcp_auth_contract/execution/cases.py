@@ -91,6 +91,8 @@ class Run:
         for case in cases:
             if case.question is None or case.inapplicable:
                 self._settle(case, NotApplicable(case.inapplicable or "nothing to ask"))
+            elif case.unasked:
+                self._settle(case, Inconclusive(case.unasked))
         pending = [case for case in cases if case not in self.outcomes]
         pending.sort(key=_lesser)  # so that a run which ends before its time has asked what matters most
         together = [case for case in pending if not _alone(case) and not _last(case)]

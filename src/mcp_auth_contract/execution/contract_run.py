@@ -1,7 +1,7 @@
 """A run of a contract: start the issuer and the server, look at it, and carry the plan out."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from mcp_auth_contract.contract import (
     principal_for,
     private_canaries,
 )
+from mcp_auth_contract.contract.load import PYPROJECT
 from mcp_auth_contract.contract.source import published_source
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution.credentials import Credentials, OwnIssuer, given_token
@@ -28,9 +29,10 @@ from mcp_auth_contract.execution.plan_run import EVERY_REVISION, carry_out, dema
 from mcp_auth_contract.execution.servers import inside, started
 from mcp_auth_contract.execution.variables import issuer_settings, resolved_for, resolved_without_issuer
 from mcp_auth_contract.issuer import EmbeddedIssuer
-from mcp_auth_contract.model import Revision
+from mcp_auth_contract.model import Effect, Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 from mcp_auth_contract.plan import Case, make_plan
+from mcp_auth_contract.reports.groups import many
 from mcp_auth_contract.reports.model import Report, ServerSeen
 from mcp_auth_contract.server import Upstream
 from mcp_auth_contract.tokens import holds_published_key
@@ -224,7 +226,10 @@ class _ContractRun:
         plan, remarks = self.credentials.limited(plan)
         notes += remarks
         seen = ServerSeen(endpoint, resource, tuple(revisions), detected.name, detected.version)
-        return await carry_out(self, plan, context, seen, begun, tuple(notes), _source(self.contract))
+        uncalled = _uncalled(self.contract)
+        if uncalled:
+            notes.append(_not_called(self.contract, uncalled))
+        return await carry_out(self, plan, context, seen, begun, tuple(notes), _source(self.contract), uncalled)
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
         return facts_of(self.contract, revisions, case)
@@ -249,8 +254,22 @@ def facts_of(contract: Contract, revisions: tuple[Revision, ...], case: Case) ->
     )
 
 
+def _uncalled(contract: Contract) -> list[str]:
+    """The tools that write, where nobody has allowed to call them."""
+    writing = (tool.name for tool in contract.tools if tool.effect is Effect.WRITE)
+    return [] if contract.policy.writes else list(writing)
+
+
+def _not_called(contract: Contract, names: Sequence[str]) -> str:
+    told = "policy.writes = false" if contract.writes_decided else "policy.writes is not set"
+    were = "was" if len(names) == 1 else "were"
+    write = "writes" if len(names) == 1 else "write"
+    head = f"{len(names)} of {many(len(contract.tools), 'tool')} {were} not called"
+    return f"{head}: {', '.join(names)} {write}, and {told}"
+
+
 def _source(contract: Contract) -> str | None:
-    if contract.source is None:
+    if contract.source is None or contract.source.name == PYPROJECT:  # which holds much that is none of our business
         return None
     try:
         return published_source(contract.source.read_text("utf-8-sig"))

@@ -50,6 +50,8 @@ class Options:
     whole of asking: what is not known then is inconclusive. With a `genuine`
     token no issuer is started, and what tampering and transport cannot make is not asked. `shard` is the part of the
     plan to run, None for the whole. With `server` a provider run asks the server too, with a token of the provider.
+    `repeat` are the words by which a command line asks for the same run, besides the
+    contract and the genuine token.
     """
 
     checks: Sequence[Check]
@@ -67,4 +69,5 @@ class Options:
     waivers: tuple[Waiver, ...] = ()
     shard: Shard | None = None
     server: bool = False
+    repeat: tuple[str, ...] = ()
     progress: Progress = field(default_factory=Progress)

@@ -65,7 +65,9 @@ async def carry_out(
     begun: str,
     notes: tuple[str, ...],
     source: str | None = None,
+    uncalled: Sequence[str] = (),
 ) -> Report:
+    """Run a plan and return the report; `uncalled` are tools of the contract that may not be called."""
     options, http = started.options, started.http
     variable = None if options.genuine is None else options.genuine.variable
     holders = {} if context.issued is None else context.issued.holders
@@ -139,10 +141,10 @@ async def carry_out(
         exchanges=exchanges,
         interrupted=interrupted,
         notes=notes,
-        options=() if options.genuine is None else options.genuine.options,
+        options=(*options.repeat, *(() if options.genuine is None else options.genuine.options)),
         waivers=waivers,
         shard=shard,
-        coverage=_coverage(run.observed(SurfaceObserved)),
+        coverage=_coverage(run.observed(SurfaceObserved), frozenset(uncalled)),
         environment=environment(),
         tokens=shown_tokens(made, results, exchanges, started.redactor.redact),
         source=None if source is None else started.redactor.redact(source),
@@ -158,12 +160,18 @@ async def _control_call(plan: Plan, context: Context) -> None:
         await PROBES[base.question.probe].ask(base.question, context)
 
 
-def _coverage(observed: SurfaceObserved | None) -> tuple[Coverage, ...]:
+def _coverage(observed: SurfaceObserved | None, uncalled: frozenset[str]) -> tuple[Coverage, ...]:
     """Return how much of what the server lists is in the contract; nothing where a list did not end."""
     if observed is None or not all(kind.complete for kind in observed.kinds):
         return ()
     return tuple(
-        Coverage(kind.kind, len(kind.listed), len(kind.listed) - len(kind.undeclared), kind.undeclared)
+        Coverage(
+            kind.kind,
+            len(kind.listed),
+            len(kind.listed) - len(kind.undeclared),
+            kind.undeclared,
+            tuple(name for name in kind.listed if kind.kind == "tools" and name in uncalled),
+        )
         for kind in observed.kinds
     )
 

@@ -25,7 +25,8 @@ class Case:
     """One check applied to one place.
 
     `tokenless` is a call without a token that must be refused for the case to mean anything, `baseline` one that must
-    be accepted for a refusal to mean anything. `inapplicable` is why the case does not apply, known before it runs.
+    be accepted for a refusal to mean anything. `inapplicable` is why the case does not apply, known before it runs;
+    `unasked` is why it is not tried although it applies, which leaves it inconclusive.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Case:
     baseline: CallQuestion | None = None
     missing: str | None = None
     inapplicable: str | None = None
+    unasked: str | None = None
 
     @property
     def operation(self) -> Operation | None:

@@ -35,7 +35,7 @@ from mcp_auth_contract.contract import (
 from mcp_auth_contract.model import Effect, Level, OperationKind, Revision
 from mcp_auth_contract.plan.case import Base, Case
 from mcp_auth_contract.plan.needs import unmet
-from mcp_auth_contract.plan.ways import forbidden_write, ways_of
+from mcp_auth_contract.plan.ways import FORBIDDEN, forbidden_write, has_no_effect, undecided, ways_of
 from mcp_auth_contract.tokens.defects import DEFECTS
 
 UNKNOWN_SCOPES = frozenset({"openid", "unknown:probe"})
@@ -186,20 +186,28 @@ class Expansion:
             known[label] += 1
             # The same tool may lead to a record with other arguments.
             label = label if known[label] == 1 else f"{label}:{known[label]}"
-            inapplicable = forbidden_write(check, self.contract, access)
-            yield Case(f"{check.id}[{label}]", check, revision, question, inapplicable=inapplicable)
+            tool = forbidden_write(check, self.contract, access)
+            inapplicable = FORBIDDEN if tool is not None and self.contract.writes_decided else None
+            unasked = undecided(tool) if tool is not None and inapplicable is None else None
+            name = f"{check.id}[{label}]"
+            yield Case(name, check, revision, question, inapplicable=inapplicable, unasked=unasked)
 
     def _about(self, revision: Revision, operation: Operation, missing: str | None) -> Iterator[Case]:
         check = self.check
         scopeless = (ScopeChoice.NONE, ScopeChoice.UNRELATED, ScopeChoice.SUPERSET)
         if check.scopes in scopeless and not operation.scopes and check.over is not Axis.FREE_OPERATIONS:
             return
-        inapplicable = None
+        inapplicable = unasked = None
         if Need.TOOL_CHALLENGE in check.needs and check.probe == "call" and operation.kind is not OperationKind.TOOL:
             inapplicable = f"a challenge in a tool result is no answer to a {operation.kind} request"
-        if operation.effect is Effect.WRITE and not self.contract.policy.writes:
-            inapplicable = "the contract allows no writes (policy.writes = false)"
         base = self._base(revision, operation) if Need.CONTROL in check.needs else None
+        if operation.effect is Effect.WRITE and not self.contract.policy.writes:
+            if self.contract.writes_decided:
+                inapplicable = FORBIDDEN
+            elif not has_no_effect(check):
+                unasked = undecided(operation.name)
+            elif base is not None:
+                base = self._base(revision, control_operation(self.contract), principal_scopes=True)
         for label, question in self._questions(revision, operation, missing):
             own = base
             if own is not None and own.question == question:
@@ -213,7 +221,7 @@ class Expansion:
             parts = [operation.name, *([missing] if missing else []), *label]
             name = f"{check.id}[{':'.join(parts)}]"
             baseline = self._baseline(question)
-            yield Case(name, check, revision, question, own, tokenless, baseline, missing, inapplicable)
+            yield Case(name, check, revision, question, own, tokenless, baseline, missing, inapplicable, unasked)
 
     def _baseline(self, question: OperationQuestion) -> CallQuestion | None:
         if self.check.baseline is None or not isinstance(question, CallQuestion):

@@ -27,7 +27,7 @@ class Format:
 
 
 FORMATS = (
-    Format("json", "Write the JSON report (version 1) here; - for stdout.", "json_v1:render_json"),
+    Format("json", "Write the JSON report (version 1) here; `-` means stdout.", "json_v1:render_json"),
     Format("junit", "Write JUnit XML here.", "junit:render_junit"),
     Format("markdown", "Write the report as Markdown here.", "markdown:render_markdown"),
     Format("html", "Write the report as one HTML file here, to read, print and sign.", "page.render:render_html"),

@@ -153,6 +153,7 @@ class CoverageV1(_Part):
     listed: int
     covered: int
     missing: list[str] = Field(description="What the server lists and the contract does not name.")
+    uncalled: list[str] = Field(default=[], description="What the contract names and the run may not call.")
 
 
 class TokenMemberV1(_Part):

@@ -140,13 +140,14 @@ class ServerSeen:
 class Coverage:
     """One kind of primitive that the server lists: how many, how many of them are in the contract, and the others.
 
-    `kind` is tools, resources, templates or prompts.
+    `kind` is tools, resources, templates or prompts. `uncalled` are those in the contract that the run may not call.
     """
 
     kind: str
     listed: int
     covered: int
     missing: tuple[str, ...] = ()
+    uncalled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from mcp_auth_contract.model import Fail, Level, NotApplicable, outcome_name
-from mcp_auth_contract.reports.groups import Group, Part, annotated, by_check, groups_of, many, part_of
+from mcp_auth_contract.reports.groups import Group, Part, annotated, by_check, groups_of, many, of_sample, part_of
 from mcp_auth_contract.reports.model import ControlSeen, Coverage, Gate, Report, Result
 
 _NAMED = 8
@@ -106,8 +106,13 @@ def view_of(report: Report) -> ReportView:
         waived=tuple(annotated(Part.WAIVED, results) for results in by_check(parts[Part.WAIVED])),
         families=tuple(_families(report.results)),
         decision=decision(report.gate),
-        gate_line=gate_line(report.gate),
+        gate_line=decided(report),
     )
+
+
+def decided(report: Report) -> str:
+    """Return the decision with its reasons, in one line, and what was tested where that may be mistaken."""
+    return f"{gate_line(report.gate)}{' [the built-in sample]' if of_sample(report) else ''}"
 
 
 def decision(gate: Gate) -> str:
@@ -122,6 +127,8 @@ def gate_line(gate: Gate) -> str:
 
 def _facts(report: Report) -> Iterator[Fact]:
     server = report.server
+    if of_sample(report):
+        yield Fact("SAMPLE", "this tested the kit's own sample server, not yours", Tone.MILD)
     name = " ".join(filter(None, (server.name or "unnamed server", server.version)))
     yield Fact("contract", report.contract)
     yield Fact("target", f"{server.url} ({name}; MCP {', '.join(server.revisions) or 'revision unknown'})")
@@ -130,7 +137,7 @@ def _facts(report: Report) -> Iterator[Fact]:
     refused = [control for control in report.controls if not control.accepted]
     yield from map(_control, refused or report.controls[:1])
     if report.coverage:
-        tone = Tone.MILD if any(kind.missing for kind in report.coverage) else Tone.PLAIN
+        tone = Tone.MILD if any(kind.missing or kind.uncalled for kind in report.coverage) else Tone.PLAIN
         yield Fact("surface", _surface(report.coverage), tone)
     for note in report.notes:
         yield Fact("note", note)
@@ -147,11 +154,18 @@ def _control(control: ControlSeen) -> Fact:
 
 def _surface(coverage: Sequence[Coverage]) -> str:
     """Say how much of what the server lists is in the contract, as in "7 of 8 tools …; not in it: x"."""
-    counted = ", ".join(f"{kind.covered} of {kind.listed} {kind.kind}" for kind in coverage if kind.listed)
+    called = [(kind, kind.covered - len(kind.uncalled)) for kind in coverage if kind.listed]
+    counted = ", ".join(f"{number} of {kind.listed} {kind.kind}" for kind, number in called)
     missing = [name for kind in coverage for name in kind.missing]
-    others = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-    without = f"; not in it: {', '.join(missing[:_NAMED])}{others}" if missing else ""
+    without = f"; not in it: {_some(missing)}" if missing else ""
+    uncalled = [name for kind in coverage for name in kind.uncalled]
+    without = f"; in it but not called: {_some(uncalled)}{without}" if uncalled else without
     return f"{counted} of the server are in the contract{without}" if counted else "the server lists nothing"
+
+
+def _some(names: Sequence[str]) -> str:
+    others = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{others}"
 
 
 def _count(report: Report, name: str, number: int) -> Count:

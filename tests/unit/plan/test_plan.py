@@ -100,6 +100,23 @@ def test_without_writes_a_tool_that_writes_is_not_called() -> None:
     assert all(case.inapplicable for case in cases)
 
 
+def test_a_write_that_nobody_has_decided_about_is_asked_only_without_effect() -> None:
+    open_question = read_contract(text_of(SAMPLE).replace("writes = true\n", "\n"), Path("c.toml"))
+    cases = [case for case in planned(open_question).cases if "[update_invoice" in case.id]
+    asked = {case.check.id for case in cases if not case.unasked}
+    assert asked == {"challenge-missing-token-401", "scope-none-denied"}
+    assert not any(case.inapplicable for case in cases)
+    assert all(
+        case.base is None or case.base.question.operation.name == "get_invoice" for case in cases if not case.unasked
+    )
+    assert {case.unasked for case in cases} - {None} == {
+        "not called: update_invoice writes, and policy.writes is not set; set it to true, or to false to leave it untested"
+    }
+    written = [case for case in planned(open_question).cases if case.check.id == "isolation-write-denied"]
+    assert written
+    assert all(case.unasked for case in written)
+
+
 def test_claims_that_are_not_required_make_their_checks_not_applicable() -> None:
     loose = read_contract(text_of(SAMPLE).replace('required = ["sub", "tenant_id"]', "required = []"), Path("c.toml"))
     assert named(planned(loose), "token-tenant-missing-refused")[0].inapplicable is not None
