@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.unit.reports.examples import green, interrupted, report, text_of, waived
+from tests.unit.reports.examples import green, interrupted, report, short_of, text_of, waived
 
 from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
@@ -13,7 +13,7 @@ from mcp_auth_contract.reports.markdown import render_markdown
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden"
 REPORTS = {"report": report, "interrupted": interrupted, "green": green, "waived": waived}
-FORMATS = {"txt": text_of, "json": render_json, "xml": render_junit, "md": render_markdown}
+FORMATS = {"txt": short_of, "all.txt": text_of, "json": render_json, "xml": render_junit, "md": render_markdown}
 
 
 def assert_equals_file(text: str, file: Path) -> None:
