@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,15 @@ def test_a_fault_turns_the_gate_and_says_how_to_repeat_it(tmp_path: Path) -> Non
     out, err = process.communicate(timeout=300)
     assert process.returncode == 1, out + err
     assert "token-expired-refused[get_invoice]" in out
-    assert "run --sample --fault expiry-ignored --select" in out
+    assert "reproduce 'token-expired-refused[get_invoice]' --sample --fault expiry-ignored" in out
+    assert "by hand" not in out
+    again = next(line.split("again", 1)[1] for line in out.splitlines() if "again" in line)
+    process = start(*shlex.split(again)[1:], folder=tmp_path)
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == 1, out + err
+    assert "observed  200 with a result" in out
+    assert "\n> Authorization: Bearer token-expired#" in out
+    assert "\n< 200\n" in out
     assert "gate SHUT (exit 1)" in out
     assert JWT.search(out) is None
 

@@ -45,7 +45,7 @@ def minted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def outputs(report: Report) -> dict[str, str]:
     text = StringIO()
-    print_report(report, Console(file=text, width=4000))
+    print_report(report, Console(file=text, width=4000), verbose=True)
     shown = {"text": text.getvalue(), "JSON": render_json(report), "JUnit": render_junit(report)}
     return {**shown, "report": repr(report), "evidence": repr(dict(report.exchanges))}
 

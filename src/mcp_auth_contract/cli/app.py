@@ -118,6 +118,43 @@ def run(
 
 
 @app.command()
+def reproduce(
+    case: Annotated[
+        str, typer.Argument(metavar="CASE", help="The case, as a report names it; or a check, for all its cases.")
+    ],
+    contract: ContractFile = None,
+    url: Annotated[
+        str | None,
+        typer.Option("--url", metavar="URL", help="Test the server at this URL instead of the one in the contract."),
+    ] = None,
+    sample: UseSample = False,
+    fault: SampleFault = None,
+    scenarios: Scenarios = None,
+    every_revision: EveryRevision = False,
+    wait: Wait = 0.0,
+    token_env: TokenEnv = None,
+    principal: Speaker = None,
+) -> None:
+    """Run one case again and print every request and response behind it.
+
+    Starts the issuer, and the server if the contract says how. Tokens are replaced by labels. Exits like `run`.
+    """
+    from mcp_auth_contract.cli.finding import Sample
+    from mcp_auth_contract.cli.running import RunOptions, reproduce_case
+
+    options = RunOptions(
+        url=url,
+        scenarios=tuple(scenarios or ()),
+        every_revision=every_revision,
+        wait=wait,
+        token_env=token_env,
+        principal=principal,
+        sample=Sample(sample, fault),
+    )
+    raise typer.Exit(reproduce_case(case, contract, options))
+
+
+@app.command()
 def plan(
     contract: ContractFile = None,
     select: Select = None,

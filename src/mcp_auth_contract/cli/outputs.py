@@ -112,7 +112,7 @@ def _print(report: Report, outputs: Outputs) -> None:
         console = Console(highlight=False, emoji=False, markup=False)
         if not console.is_terminal:
             console = Console(highlight=False, emoji=False, markup=False, width=_WIDTH_WITHOUT_TERMINAL)
-        print_report(report, console)
+        print_report(report, console, verbose=outputs.verbose)
 
 
 def _in_repository(contract: str) -> str | None:
@@ -133,7 +133,8 @@ def _text(report: Report, outputs: Outputs) -> str:
         return f"{decided(report)}\n"
     text = StringIO()
     width = _WIDTH_WITHOUT_TERMINAL
-    print_report(report, Console(file=text, width=width, highlight=False, emoji=False, markup=False))
+    console = Console(file=text, width=width, highlight=False, emoji=False, markup=False)
+    print_report(report, console, verbose=outputs.verbose)
     return text.getvalue()
 
 

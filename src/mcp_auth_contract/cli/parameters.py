@@ -137,6 +137,7 @@ class Outputs:
     summary: Path | None = None
     annotations: bool = False
     quiet: bool = False
+    verbose: bool = False
 
 
 _OUTPUTS: Mapping[str, tuple[Any, object]] = {
@@ -168,6 +169,13 @@ _OUTPUTS: Mapping[str, tuple[Any, object]] = {
         None,
     ),
     "quiet": (Annotated[bool, typer.Option("--quiet", "-q", help="Print only the decision.")], False),
+    "verbose": (
+        Annotated[
+            bool,
+            typer.Option("--verbose", "-v", help="Print every failed case, every remark, and what did not apply."),
+        ],
+        False,
+    ),
 }
 
 
@@ -187,7 +195,7 @@ def with_outputs(*, without: Collection[str] = ()) -> Callable[[Callable[..., No
             told = {one.name: given.pop(one.name) for one in added}
             files = {one.name: told[one.name] for one in FORMATS if told.get(one.name) is not None}
             annotations = told.get("annotations") is not None
-            command(**given, outputs=Outputs(files, told.get("summary"), annotations, told["quiet"]))
+            command(**given, outputs=Outputs(files, told.get("summary"), annotations, told["quiet"], told["verbose"]))
 
         wrapped.__signature__ = Signature([*own, *added])  # type: ignore[attr-defined]  # what Typer reads
         wrapped.__annotations__ = {one.name: one.annotation for one in (*own, *added)}

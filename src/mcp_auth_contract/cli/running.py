@@ -27,10 +27,14 @@ from mcp_auth_contract.execution import Given, Options, Progress, Shard, probe_u
 from mcp_auth_contract.model import Fail, Level, Outcome
 from mcp_auth_contract.plan import Case, Selection
 from mcp_auth_contract.reports.model import Report
+from mcp_auth_contract.reports.plain import printable
+from mcp_auth_contract.reports.traffic import told_with_traffic
+from mcp_auth_contract.reports.view import decided
 from mcp_auth_contract.waivers import draft_waivers, find_waivers
 
 _Result = TypeVar("_Result")
 
+_LINE = 20_000
 _SAME_SIGNAL_S = 1.0
 
 _BEARER_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
@@ -88,6 +92,22 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
     if options.write_waivers is not None:
         _draft(report, options, options.write_waivers)
     return write(report, outputs)
+
+
+def reproduce_case(case: str, file: Path | None, options: RunOptions) -> int:
+    """Run one case alone, print what was asked and answered, and return the exit code."""
+    found = find_contract(file, options.sample)
+    contract = found.contract if options.url is None else at_url(found.contract, options.url)
+    if contract.target.app is not None and (code := supervised()) is not None:
+        return code
+    checks = load_builtin(options.scenarios)
+    with shown_progress() as progress:
+        chosen = replace(options_of(options, checks, found.name, progress), repeat=_repeated(found, options))
+        report = interruptible(run_contract(contract, replace(chosen, selection=Selection((case,), ()))))
+    for line in told_with_traffic(report):
+        sys.stdout.write(f"{printable(line, limit=_LINE)}\n")
+    sys.stdout.write(f"{decided(report)}\n")
+    return report.gate.exit_code
 
 
 def _repeated(found: FoundContract, options: RunOptions) -> tuple[str, ...]:

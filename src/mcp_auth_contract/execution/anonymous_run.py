@@ -30,6 +30,16 @@ class _AnonymousRun:
     url: str
     started: float = field(default_factory=stopwatch)
 
+    @property
+    def lasting(self) -> bool:
+        """The kit has not started the server."""
+        return True
+
+    @property
+    def minting(self) -> bool:
+        """There is no contract to mint from."""
+        return False
+
     def hurry(self) -> None:
         """Nothing to do: the kit has not started the server."""
 

@@ -179,6 +179,16 @@ class _ContractRun:
     hurry: Callable[[], None]
     started: float = field(default_factory=stopwatch)
 
+    @property
+    def lasting(self) -> bool:
+        """Whether nobody ends the server with the run."""
+        return not self.http.inside and not self.contract.target.start
+
+    @property
+    def minting(self) -> bool:
+        """Whether the keys are in files."""
+        return self.contract.issuer.keys != "fresh"
+
     async def report(self) -> Report:
         target, options = self.contract.target, self.options
         endpoint = target.endpoint

@@ -48,6 +48,16 @@ class Started(Protocol):
     @property
     def started(self) -> float: ...
 
+    @property
+    def lasting(self) -> bool:
+        """Whether the server is there after the run, at the same URL."""
+        ...
+
+    @property
+    def minting(self) -> bool:
+        """Whether `mint` has the keys of the run."""
+        ...
+
     def hurry(self) -> None:
         """Leave a server that the kit started little time to end."""
         ...
@@ -82,7 +92,9 @@ async def carry_out(
         facts=lambda case: started.facts(plan.revisions, case),
         fault=lambda fault: started.redactor.redact(f"{type(fault).__name__}: {fault}"),
         reproduce=lambda observation: (
-            None if http.inside else reproduction(observation, http.evidence, options.name, holders, variable)
+            reproduction(observation, http.evidence, options.name, holders, variable, minting=started.minting)
+            if started.lasting
+            else None
         ),
         jobs=options.jobs,
         settled=options.progress.settled,

@@ -89,6 +89,16 @@ class _ProviderRun:
     provider: Provider
     started: float = field(default_factory=stopwatch)
 
+    @property
+    def lasting(self) -> bool:
+        """The provider is there after the run; a server that the kit started is not."""
+        return not (self.options.server and (self.contract.target.start or self.contract.target.app))
+
+    @property
+    def minting(self) -> bool:
+        """No token can be minted again: the provider issues them."""
+        return False
+
     def hurry(self) -> None:
         """Nothing to do: the kit has not started the server."""
 

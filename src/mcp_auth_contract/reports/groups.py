@@ -109,7 +109,7 @@ def failed_group(report: Report, results: Sequence[Result]) -> Group:
         tuple(map(_told, results[:SHOWN])),
         _rest(results),
         tuple((label, text) for label, text in facts if text),
-        (("again", _again(report, results[0])), *((("by hand", by_hand),) if by_hand else ())),
+        (("again", again(report, results[0])), *((("by hand", by_hand),) if by_hand else ())),
     )
 
 
@@ -173,14 +173,13 @@ def _rest(results: Sequence[Result]) -> str:
     return f"… and {many(len(results) - SHOWN, 'more case')} of {results[0].check.id}" if results[SHOWN:] else ""
 
 
-def _again(report: Report, result: Result) -> str:
+def again(report: Report, result: Result) -> str:
+    """Return the command line that asks a case again."""
     if not report.contract.startswith("("):
-        start = f"run {shlex.join((report.contract, *report.options))}"
-    elif of_sample(report):
-        start = f"run {shlex.join(report.options or ('--sample',))}"
-    else:
-        start = f"probe {shlex.quote(report.server.url)}"
-    return f"mcp-auth-contract {start} --select {shlex.quote(result.case)}"
+        return f"mcp-auth-contract reproduce {shlex.join((result.case, report.contract, *report.options))}"
+    if of_sample(report):
+        return f"mcp-auth-contract reproduce {shlex.join((result.case, *(report.options or ('--sample',))))}"
+    return f"mcp-auth-contract probe {shlex.join((report.server.url, '--select', result.case))}"
 
 
 def of_sample(report: Report) -> bool:

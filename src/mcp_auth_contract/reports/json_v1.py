@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Pass, outcome_name
+from mcp_auth_contract.reports.causes import causes_of
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import encodable
 
@@ -136,6 +137,21 @@ class ResultV1(_Part):
     about: AboutV1 | None = Field(default=None, description="Null in reports of kits that did not tell it.")
 
 
+class CauseV1(_Part):
+    """Failures that one decision of the server would repair."""
+
+    id: str
+    headline: str
+    decision: str = Field(description="What the server has to decide.")
+    level: Literal["MUST", "SHOULD", "MAY"] = Field(description="The strictest of its checks.")
+    impact: str = Field(description="The worst that was seen.")
+    binding: bool = Field(description="Whether these failures shut the gate.")
+    cases: int
+    checks: list[str]
+    example: str = Field(description="The plainest case.")
+    results: list[int] = Field(description="The places of its cases in results, from 0.")
+
+
 class ControlV1(_Part):
     """A call that had to be accepted for refusals to count."""
 
@@ -189,6 +205,9 @@ class ReportV1(_Part):
     controls: list[ControlV1]
     coverage: list[CoverageV1] = Field(
         default=[], description="The server's surface by kind; empty where its lists were not looked at."
+    )
+    causes: list[CauseV1] = Field(
+        default=[], description="The failures that are not waived, by what they come down to; the worst first."
     )
     results: list[ResultV1]
     exchanges: dict[str, dict[str, Any]] = Field(description="Redacted HTTP exchanges by id.")
@@ -249,6 +268,7 @@ def render_json(report: Report) -> str:
         "counts": report.counts,
         "controls": [{**asdict(control), "held": control.accepted} for control in report.controls],
         "coverage": [asdict(kind) for kind in report.coverage],
+        "causes": _causes(report),
         "results": [_result(result) for result in report.results],
         "exchanges": _cited(report),
         "requests": report.sent,
@@ -260,6 +280,25 @@ def render_json(report: Report) -> str:
     }
     checked = ReportV1.model_validate(encodable(value))
     return json.dumps(checked.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=True) + "\n"
+
+
+def _causes(report: Report) -> list[dict[str, Any]]:
+    places = {id(result): number for number, result in enumerate(report.results)}
+    return [
+        {
+            "id": cause.id,
+            "headline": cause.headline,
+            "decision": cause.decision,
+            "level": cause.level,
+            "impact": cause.impact,
+            "binding": cause.binding,
+            "cases": len(cause.results),
+            "checks": cause.checks,
+            "example": cause.example.case,
+            "results": [places[id(result)] for result in cause.results],
+        }
+        for cause in causes_of(report.results, report.gate)
+    ]
 
 
 def _cited(report: Report) -> dict[str, Mapping[str, Any]]:

@@ -39,6 +39,7 @@ def render_markdown(report: Report, rows: int = _ROWS) -> str:
     view = view_of(report)
     parts = [
         _head(view),
+        _causes(view, rows),
         *(_part(view, part, rows) for part in Part if part not in (Part.REMARK, Part.PASSED, Part.NOT_APPLICABLE)),
         _families(view),
     ]
@@ -71,6 +72,24 @@ def _head(view: ReportView) -> list[str]:
     made = f"{_plain(view.report.started)}: {view.tried}"
     facts = ([_label(fact.label, fact.tone), code_span(fact.text, limit=_FACT)] for fact in view.facts)
     return [*lines, *_table((_plain(view.title), made), facts)]
+
+
+def _causes(view: ReportView, most: int) -> list[str]:
+    """The failures by what they come down to, the worst first."""
+    if not view.causes:
+        return []
+    rows = (
+        [
+            code_span(cause.headline) if cause.example.about.operation else _plain(cause.headline),
+            str(len(cause.results)),
+            f"{cause.level}, {cause.impact}" if cause.binding else f"{cause.level}, {cause.impact}; recommended",
+            _plain(cause.decision),
+            code_span(cause.example.case),
+        ]
+        for cause in view.causes[:most]
+    )
+    table = _table(("what happens", "cases", "how bad", "what to decide", "plainest case"), rows)
+    return ["### What the failures come down to", "", *table]
 
 
 def _label(label: str, tone: Tone) -> str:

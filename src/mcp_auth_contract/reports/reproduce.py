@@ -19,21 +19,24 @@ def reproduction(
     contract: str,
     holders: Mapping[str, Holder],
     variable: str | None = None,
+    *,
+    minting: bool = True,
 ) -> str | None:
     """Return a `curl` command for the exchange that decided a case, or None where no command can repeat it.
 
     `holders` says by its label what each token was minted with. One that `mint` cannot make, of a timeline for example,
-    has no command. A session id is left to the reader as `$SESSION`, for sessions end with the run. `variable` is the
-    environment variable of a run's genuine token, which stands for it as `$NAME`; no command can make its tampered
-    twins anew.
+    has no command, nor has a request within a session, for that ended with the run. `variable` is the environment
+    variable of a run's genuine token, which stands for it as `$NAME`; no command can make its tampered twins anew.
+    `minting` says whether `mint` has the keys that the run had.
     """
     exchange_id = _decisive(observation)
     exchange = evidence.get(exchange_id) if exchange_id else None
-    if exchange is None or contract.startswith(
-        "("
-    ):  # the built-in sample and anonymous probes have no file to mint from
+    if exchange is None or any(name.lower() == "mcp-session-id" for name, _ in exchange.request_headers):
         return None
     labels = [label for text in _texts(exchange) for label in _labels(text)]
+    # The built-in sample and anonymous probes have no file to mint from.
+    if labels and variable is None and (not minting or contract.startswith("(")):
+        return None
     if variable is None:
         calls = {label: _mint(holders[label], contract) for label in labels if label in holders}
     else:
@@ -44,8 +47,7 @@ def reproduction(
     for name, value in exchange.request_headers:
         if name.lower() in _LEFT_OUT:
             continue
-        shown = "$SESSION" if name.lower() == "mcp-session-id" else value
-        words += ["-H", _with_calls(f"{name}: {shown}", calls)]
+        words += ["-H", _with_calls(f"{name}: {value}", calls)]
     if exchange.request_body:
         words += ["--data-raw", _with_calls(exchange.request_body, calls)]
     words.append(_with_calls(exchange.url, calls))
@@ -67,15 +69,9 @@ def _decisive(observation: Observation) -> str | None:
 
 def _with_calls(text: str, calls: Mapping[str, str]) -> str:
     """Put a `mint` call or a variable where a token was; the text then stands in double quotes, for the shell."""
-    if "$SESSION" not in text and not any(label in text for label in calls):
+    if not any(label in text for label in calls):
         return text
-    quoted = (
-        text.replace("\\", "\\\\")
-        .replace('"', '\\"')
-        .replace("`", "\\`")
-        .replace("$", "\\$")
-        .replace("\\$SESSION", "$SESSION")
-    )
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`").replace("$", "\\$")
     for label, call in calls.items():
         quoted = quoted.replace(label, call)
     return f'"{quoted}"'

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from mcp_auth_contract.model import Fail, Level, NotApplicable, outcome_name
+from mcp_auth_contract.reports.causes import Cause, causes_of
 from mcp_auth_contract.reports.groups import Group, Part, annotated, by_check, groups_of, many, of_sample, part_of
 from mcp_auth_contract.reports.model import ControlSeen, Coverage, Gate, Report, Result
 
@@ -61,7 +62,8 @@ class ReportView:
     """A report with everything that a page says of it.
 
     `groups` come in the order of their parts. `shutting` and `waived` hold the same results by check alone, for
-    formats that tell each check once. `families` counts the outcomes by family.
+    formats that tell each check once. `causes` are the failures by what they come down to. `families` counts the
+    outcomes by family.
     """
 
     report: Report
@@ -71,11 +73,38 @@ class ReportView:
     ran: str
     counts: tuple[Count, ...]
     groups: tuple[Group, ...]
+    causes: tuple[Cause, ...]
     shutting: tuple[Group, ...]
     waived: tuple[Group, ...]
     families: tuple[tuple[str, tuple[int, ...]], ...]
     decision: str
     gate_line: str
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """What shuts the gate, the worst first, each in one line with the number of its cases."""
+        errors = [f"A fault in the kit; please report it ({many(len(self.of(Part.ERROR)), 'case')})"]
+        unseen = (f"Not observed ({many(len(group.results), 'case')}): {group.headline}" for group in self.unseen)
+        causes = (f"{cause.headline} ({many(len(cause.results), 'case')})" for cause in self.causes if cause.binding)
+        return (*(errors if self.of(Part.ERROR) else ()), *causes, *unseen)
+
+    @property
+    def unseen(self) -> tuple[Group, ...]:
+        """What had to be observed and was not, the reason of most cases first."""
+        return tuple(sorted(self.of(Part.INCONCLUSIVE), key=lambda group: -len(group.results)))
+
+    @property
+    def folded(self) -> str:
+        """What a short report counts only, in one phrase; empty where there is nothing of that kind."""
+        named = {
+            Part.RECOMMENDED: "failed but only recommended",
+            Part.WAIVED: "waived",
+            Part.INCONCLUSIVE_RECOMMENDED: "inconclusive but only recommended",
+            Part.REMARK: "passed with a remark",
+            Part.NOT_APPLICABLE: "not applicable",
+        }
+        numbers = {part: sum(len(group.results) for group in self.of(part)) for part in named}
+        return ", ".join(f"{number} {named[part]}" for part, number in numbers.items() if number)
 
     def of(self, part: Part) -> tuple[Group, ...]:
         """Return the groups of one part."""
@@ -102,6 +131,7 @@ def view_of(report: Report) -> ReportView:
         ran=f"{many(len(report.results), 'case')}, {many(len(checks), 'check')} run",
         counts=tuple(_count(report, name, counts[name]) for name in _LABELS),
         groups=tuple(group for part, results in parts.items() for group in groups_of(report, part, results)),
+        causes=causes_of(report.results, report.gate),
         shutting=tuple(annotated(Part.FAILED, results) for results in by_check(shut)),
         waived=tuple(annotated(Part.WAIVED, results) for results in by_check(parts[Part.WAIVED])),
         families=tuple(_families(report.results)),

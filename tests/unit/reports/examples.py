@@ -256,9 +256,19 @@ def hostile() -> Report:
 
 
 def text_of(whole: Report, width: int = 100) -> str:
-    """The text report without colour."""
+    """The whole text report, without colour."""
+    return _printed(whole, width, verbose=True)
+
+
+def short_of(whole: Report, width: int = 100) -> str:
+    """The text report as it is printed without -v, without colour."""
+    return _printed(whole, width, verbose=False)
+
+
+def _printed(whole: Report, width: int, *, verbose: bool) -> str:
     out = StringIO()
-    print_report(whole, Console(file=out, width=width, highlight=False, emoji=False, markup=False, color_system=None))
+    console = Console(file=out, width=width, highlight=False, emoji=False, markup=False, color_system=None)
+    print_report(whole, console, verbose=verbose)
     return out.getvalue()
 
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.unit.reports.examples import green, interrupted, report, text_of, waived
+from tests.unit.reports.examples import green, interrupted, report, short_of, text_of, waived
 
 from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden"
 REPORTS = {"report": report, "interrupted": interrupted, "green": green, "waived": waived}
 FORMATS = {
-    "txt": text_of,
+    "txt": short_of,
+    "all.txt": text_of,
     "json": render_json,
     "xml": render_junit,
     "md": render_markdown,

@@ -101,6 +101,7 @@ def test_the_decision_comes_first_and_each_part_only_where_it_has_something_to_s
     assert text.splitlines()[0] == "## Authentication contract: gate SHUT (exit 4)"
     titles = re.findall(r"^### (.*)$", text, re.MULTILINE)
     assert titles == [
+        "What the failures come down to",
         "Kit errors; please report them (shuts the gate)",
         "Failed (shuts the gate)",
         "Failed, but only recommended (does not shut the gate)",

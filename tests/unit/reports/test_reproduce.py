@@ -19,6 +19,7 @@ def command(
     variable: str | None = None,
     contract: str = "mcp-auth-contract.toml",
     more: Sequence[tuple[str, str]] = (),
+    minting: bool = True,
     body: str = '{"id":1}',
 ) -> str | None:
     evidence = Evidence()
@@ -26,7 +27,7 @@ def command(
     exchange = Exchange("x1", "POST", URL, headers, body, False, 200, (), "", False, 0.0, 0.0)
     evidence.record(exchange)
     observed = CallObserved("get_invoice", (Attempt("", "call", Answer("x1", "POST", URL, 200), Accepted()),))
-    return reproduction(observed, evidence, contract, holders or {}, variable)
+    return reproduction(observed, evidence, contract, holders or {}, variable, minting=minting)
 
 
 def test_a_token_is_minted_for_its_own_principal_with_its_own_fault_and_scopes() -> None:
@@ -44,10 +45,14 @@ def test_no_scope_at_all_is_said() -> None:
     assert "mint mcp-auth-contract.toml alice --no-scope)" in said
 
 
-def test_a_session_is_left_to_the_reader() -> None:
-    said = command("Basic x", more=[("Mcp-Session-Id", "session#87654321")])
-    assert said is not None
-    assert '"Mcp-Session-Id: $SESSION"' in said
+def test_a_request_within_a_session_has_no_command() -> None:
+    assert command("Basic x", more=[("Mcp-Session-Id", "session#87654321")]) is None
+
+
+def test_a_token_whose_keys_are_gone_has_no_command() -> None:
+    label = "token-good#12345678"
+    assert command(f"Bearer {label}", {label: Holder("alice")}, minting=False) is None
+    assert command("Basic x", minting=False) is not None
 
 
 def test_a_token_that_mint_cannot_make_has_no_command() -> None:
