@@ -7,7 +7,7 @@ import pytest
 
 from mcp_auth_contract import __version__
 from mcp_auth_contract.cli import main
-from mcp_auth_contract.tokens import decode_parts
+from mcp_auth_contract.tokens.mint import decode_parts
 
 CONTRACT = """[target]
 url = "http://127.0.0.1:{port}/mcp"

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from mcp_auth_contract.catalogue import load_builtin
-from mcp_auth_contract.contract import VARIABLES, contract_schema, models
+from mcp_auth_contract.contract import models
+from mcp_auth_contract.contract.load import VARIABLES
+from mcp_auth_contract.contract.models import contract_schema
 from mcp_auth_contract.reports.json_v1 import report_schema
 from mcp_auth_contract.reports.rules import render_checks
 

@@ -8,7 +8,8 @@ import pytest
 from tests.docs.generate import DOCS, GENERATED
 
 from mcp_auth_contract.catalogue import load_builtin
-from mcp_auth_contract.contract import contract_schema, read_contract
+from mcp_auth_contract.contract import read_contract
+from mcp_auth_contract.contract.models import contract_schema
 
 ROOT = Path(__file__).parents[2]
 

@@ -21,8 +21,7 @@ from mcp_auth_contract.init import ServerSettings, draft_contract, inspect_serve
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Error
 from mcp_auth_contract.reports.model import Report
-from mcp_auth_contract.wire.dates import seconds_of
-from mcp_auth_contract.wire.pace import retry_after
+from mcp_auth_contract.wire.pace import retry_after, seconds_of
 
 _FAMILIES = frozenset({"prm", "as", "challenge"})
 CHECKS = [check for check in load_builtin() if check.family in _FAMILIES]

@@ -14,8 +14,7 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.challenge import parse_challenges
 from mcp_auth_contract.oauth.document import read_json_object
 from mcp_auth_contract.oauth.metadata import identifier_faults, issuer_faults, protected_resource_urls
-from mcp_auth_contract.wire.body import Body
-from mcp_auth_contract.wire.messages import events_in, messages_in, split_events
+from mcp_auth_contract.wire.messages import Body, events_in, messages_in, split_events
 from mcp_auth_contract.wire.redaction import Redactor
 
 SITES = patterns()

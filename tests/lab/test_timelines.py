@@ -8,7 +8,8 @@ import pytest
 from tests.lab.lab_runs import CHECKS, INSIDE, sample_contract
 
 from mcp_auth_contract.execution import Options, run_contract
-from mcp_auth_contract.issuer import Behaviour, EmbeddedIssuer, IssuerSettings
+from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
+from mcp_auth_contract.issuer.behaviours import Behaviour
 from mcp_auth_contract.model import Error, Inconclusive
 from mcp_auth_contract.plan import Selection
 from mcp_auth_contract.reports.model import Report

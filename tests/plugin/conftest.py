@@ -14,9 +14,7 @@ for _name in (
     "mcp_auth_contract_lab.server",
     "mcp_auth_contract.pytest_plugin.client",
     "mcp_auth_contract.pytest_plugin.items",
-    "mcp_auth_contract.pytest_plugin.markers",
     "mcp_auth_contract.pytest_plugin.mocked",
-    "mcp_auth_contract.pytest_plugin.clock",
     "mcp_auth_contract.pytest_plugin.refusals",
     "mcp_auth_contract.pytest_plugin.validators",
 ):

@@ -11,7 +11,7 @@ from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Selection, make_plan
-from mcp_auth_contract.pytest_plugin.run import collected
+from mcp_auth_contract.pytest_plugin.items import collected
 
 CHECKS = load_builtin()
 SAMPLE = (data_folder("scenarios") / "contracts" / "sample.toml").read_text("utf-8")

@@ -16,10 +16,10 @@ from mcp_auth_contract.tokens import (
     SigningKey,
     TokenProfile,
     TokenSpec,
-    fresh_key,
     good_token,
     published_key,
 )
+from mcp_auth_contract.tokens.keys import fresh_key
 from mcp_auth_contract.tokens.mint import mint
 
 PROFILE = TokenProfile(issuer="https://issuer.test", audience="https://mcp.test/mcp")

@@ -6,20 +6,23 @@ from mcp_auth_contract.contract.access import (
     accesses,
     handle_calls,
     keyed,
+    namesake_of,
+    nearest,
     no_access,
     operation_of,
+    stranger_named,
+    strangers,
     tool_call,
 )
-from mcp_auth_contract.contract.interpolate import VARIABLES, environment_secrets, resolve, resolve_issuer
-from mcp_auth_contract.contract.load import at_url, load_contract, read_contract
-from mcp_auth_contract.contract.models import (
-    Contract,
-    Cursor,
-    Handle,
-    Input,
-    Principal,
-    Record,
+from mcp_auth_contract.contract.load import (
+    at_url,
+    environment_secrets,
+    load_contract,
+    read_contract,
+    resolve,
+    resolve_issuer,
 )
+from mcp_auth_contract.contract.models import Contract, Input, Principal, Record
 from mcp_auth_contract.contract.operations import (
     Operation,
     control_operation,
@@ -29,29 +32,20 @@ from mcp_auth_contract.contract.operations import (
     private_canaries,
     satisfies,
 )
-from mcp_auth_contract.contract.pointers import pointed_at
-from mcp_auth_contract.contract.schema import contract_schema
-from mcp_auth_contract.contract.server import Claims, Issuer, Policy, Target
-from mcp_auth_contract.contract.strangers import namesake_of, nearest, stranger_named, strangers
+from mcp_auth_contract.contract.server import Issuer, Policy
 
 __all__ = [
-    "VARIABLES",
     "Access",
-    "Claims",
     "Contract",
-    "Cursor",
-    "Handle",
     "Input",
     "Issuer",
     "Operation",
     "Policy",
     "Principal",
     "Record",
-    "Target",
     "Ways",
     "accesses",
     "at_url",
-    "contract_schema",
     "control_operation",
     "environment_secrets",
     "handle_calls",
@@ -63,7 +57,6 @@ __all__ = [
     "no_access",
     "operation_of",
     "operations",
-    "pointed_at",
     "principal_for",
     "private_canaries",
     "read_contract",

@@ -1,11 +1,12 @@
 """Who asks for whose records, and on which way: the isolation matrix of a contract, known before anything is sent."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from itertools import product
+from typing import Any, assert_never
 
-from mcp_auth_contract.contract.models import Contract, Handle, Record, RecordPath
+from mcp_auth_contract.contract.models import Contract, Handle, Principal, Record, RecordPath
 from mcp_auth_contract.contract.operations import Operation, operations, principal_for, satisfies
 from mcp_auth_contract.model import OperationKind
 
@@ -86,7 +87,7 @@ def handle_calls(contract: Contract, handle: Handle) -> tuple[Operation, Operati
 
 def accesses(contract: Contract, ways: Ways) -> tuple[Access, ...]:
     """Return the calls of one part of the matrix, in the order of the contract."""
-    return tuple(dict.fromkeys(_PARTS[ways](contract)))
+    return tuple(dict.fromkeys(_found(contract, ways)))
 
 
 def no_access(contract: Contract, ways: Ways) -> str:
@@ -120,88 +121,64 @@ def no_access(contract: Contract, ways: Ways) -> str:
     return "every principal of the contract may do so"
 
 
-def _foreign(ways: Ways) -> Callable[[Contract], Iterator[Access]]:
-    def found(contract: Contract) -> Iterator[Access]:
-        for record, key, path in contract.paths():
-            if key == ways:
+def _found(contract: Contract, ways: Ways) -> Iterator[Access]:
+    paths = [(record, path) for record, key, path in contract.paths() if key == ways.removeprefix("own_")]
+    match ways:
+        case Ways.READS | Ways.LISTS | Ways.WRITES:
+            for record, path in paths:
                 for principal in contract.principals:
                     if not record.may_read(principal):
                         yield _access(contract, record, path, principal)
-
-    return found
-
-
-def _unshared(contract: Contract) -> Iterator[Access]:
-    for access in _PARTS[Ways.READS](contract):
-        own = [record for record in contract.records if record.may_read(access.principal)]
-        if all(operation_of(contract, path) != access.operation for record in own for path in record.reads):
-            yield access
-
-
-def _strangers(contract: Contract) -> Iterator[Access]:
-    for record, key, path in contract.paths():
-        if key in (Ways.READS, Ways.LISTS) and not all(map(record.may_read, contract.principals)):
-            yield Access(record.name, record.owner, record.owner, operation_of(contract, path))
-
-
-def _readers(contract: Contract) -> Iterator[Access]:
-    for record, key, path in contract.paths():
-        if key == Ways.READS:
-            for principal in record.readers:
-                # What a reader's scopes do not open, a reader may not do.
-                access = _access(contract, record, path, principal)
-                if principal != record.owner and access.scopes is None:
+        case Ways.OWN_WRITES:
+            for record, path in paths:
+                yield Access(record.name, record.owner, record.owner, operation_of(contract, path))
+        case Ways.UNSHARED:
+            for access in _found(contract, Ways.READS):
+                own = [record for record in contract.records if record.may_read(access.principal)]
+                if all(operation_of(contract, path) != access.operation for record in own for path in record.reads):
                     yield access
-
-
-def _own_writes(contract: Contract) -> Iterator[Access]:
-    for record, key, path in contract.paths():
-        if key == Ways.WRITES:
-            yield Access(record.name, record.owner, record.owner, operation_of(contract, path))
-
-
-def _keyed(contract: Contract) -> Iterator[Access]:
-    keyed = {tool.name for tool in contract.tools if tool.idempotency is not None}
-    return (access for access in _PARTS[Ways.WRITES](contract) if access.operation.name in keyed)
-
-
-def _cursors(contract: Contract) -> Iterator[Access]:
-    for cursor in contract.cursors:
-        operation = tool_call(contract, cursor.tool)
-        for owner, holder in contract.principals.items():
-            if not satisfies(contract, frozenset(holder.scopes), operation.scopes):
-                continue
-            for principal in contract.principals:
-                if principal != owner and not _same_data(contract, owner, principal):
-                    scopes = _scopes(contract, principal, operation.scopes)
-                    yield Access("", owner, principal, operation, scopes)
-
-
-def _handles(contract: Contract) -> Iterator[Access]:
-    for handle in contract.handles:
-        made, used = handle_calls(contract, handle)
-        needed = tuple(dict.fromkeys((*made.scopes, *used.scopes)))
-        able = [name for name, one in contract.principals.items() if satisfies(contract, frozenset(one.scopes), needed)]
-        likely = principal_for(contract, made)
-        if able:
-            yield from _others(contract, likely if likely in able else able[0], made, needed)
-
-
-def _tasks(contract: Contract) -> Iterator[Access]:
-    return (access for access in _PARTS[Ways.READS](contract) if access.operation.kind is OperationKind.TOOL)
-
-
-def _states(contract: Contract) -> Iterator[Access]:
-    for asking in contract.inputs:
-        operation = tool_call(contract, asking.tool)
-        yield from _others(contract, principal_for(contract, operation), operation, operation.scopes)
-
-
-def _own_states(contract: Contract) -> Iterator[Access]:
-    for asking in contract.inputs:
-        operation = tool_call(contract, asking.tool)
-        owner = principal_for(contract, operation)
-        yield Access("", owner, owner, operation)
+        case Ways.STRANGERS:
+            for record, key, path in contract.paths():
+                if key in (Ways.READS, Ways.LISTS) and not all(map(record.may_read, contract.principals)):
+                    yield Access(record.name, record.owner, record.owner, operation_of(contract, path))
+        case Ways.READERS:
+            for record in contract.records:
+                for path, principal in product(record.reads, record.readers):
+                    # What a reader's scopes do not open, a reader may not do.
+                    access = _access(contract, record, path, principal)
+                    if principal != record.owner and access.scopes is None:
+                        yield access
+        case Ways.KEYED:
+            keyed = {tool.name for tool in contract.tools if tool.idempotency is not None}
+            yield from (access for access in _found(contract, Ways.WRITES) if access.operation.name in keyed)
+        case Ways.TASKS:
+            reads = _found(contract, Ways.READS)
+            yield from (access for access in reads if access.operation.kind is OperationKind.TOOL)
+        case Ways.CURSORS:
+            for cursor in contract.cursors:
+                operation = tool_call(contract, cursor.tool)
+                for owner, holder in contract.principals.items():
+                    if satisfies(contract, frozenset(holder.scopes), operation.scopes):
+                        yield from _others(contract, owner, operation, operation.scopes)
+        case Ways.HANDLES:
+            for handle in contract.handles:
+                made, used = handle_calls(contract, handle)
+                needed = tuple(dict.fromkeys((*made.scopes, *used.scopes)))
+                holders = contract.principals.items()
+                able = [name for name, one in holders if satisfies(contract, frozenset(one.scopes), needed)]
+                likely = principal_for(contract, made)
+                if able:
+                    yield from _others(contract, likely if likely in able else able[0], made, needed)
+        case Ways.STATES | Ways.OWN_STATES:
+            for asking in contract.inputs:
+                operation = tool_call(contract, asking.tool)
+                owner = principal_for(contract, operation)
+                if ways is Ways.STATES:
+                    yield from _others(contract, owner, operation, operation.scopes)
+                else:
+                    yield Access("", owner, owner, operation)
+        case _:
+            assert_never(ways)
 
 
 def _others(contract: Contract, owner: str, operation: Operation, needed: tuple[str, ...]) -> Iterator[Access]:
@@ -229,18 +206,49 @@ def _scopes(contract: Contract, principal: str, needed: tuple[str, ...]) -> froz
     return None if satisfies(contract, own, needed) else own | frozenset(needed)
 
 
-_PARTS: Mapping[Ways, Callable[[Contract], Iterator[Access]]] = {
-    Ways.READS: _foreign(Ways.READS),
-    Ways.LISTS: _foreign(Ways.LISTS),
-    Ways.WRITES: _foreign(Ways.WRITES),
-    Ways.UNSHARED: _unshared,
-    Ways.STRANGERS: _strangers,
-    Ways.READERS: _readers,
-    Ways.OWN_WRITES: _own_writes,
-    Ways.KEYED: _keyed,
-    Ways.CURSORS: _cursors,
-    Ways.HANDLES: _handles,
-    Ways.TASKS: _tasks,
-    Ways.STATES: _states,
-    Ways.OWN_STATES: _own_states,
-}
+_SUBJECT = "stranger-5c1e"
+_TENANT = "tenant-5c1e"
+_CLIENT = "client-5c1e"
+
+
+def strangers(contract: Contract, owner: str) -> Mapping[str, Principal]:
+    """Return who must not be taken for the owner, by names of their own.
+
+    A namesake in another tenant, where the contract has tenants; a neighbour, who has the owner's tenant and client; an
+    outsider, who has the client alone; and somebody who shares nothing with the owner. None has further claims, which
+    might name the owner, or a role.
+    """
+    known = contract.principals[owner]
+    tenanted = contract.claims.tenant is not None and known.tenant is not None
+    elsewhere = _other_tenant(contract, known) if tenanted else None
+    plain = known.model_copy(update={"claims": {}})
+    unknown = plain.model_copy(update={"subject": _SUBJECT})
+    outside = unknown.model_copy(update={"tenant": elsewhere})
+    found = {f"namesake-of-{owner}": plain.model_copy(update={"tenant": elsewhere})} if tenanted else {}
+    found[nearest(owner)] = unknown
+    if tenanted:
+        found[f"outsider-to-{owner}"] = outside
+    return {**found, f"unknown-to-{owner}": outside.model_copy(update={"client": _CLIENT})}
+
+
+def nearest(owner: str) -> str:
+    """Return the name of the stranger who has the owner's tenant and client."""
+    return f"neighbour-of-{owner}"
+
+
+def namesake_of(contract: Contract, owner: str) -> str | None:
+    """Return the name of the stranger with the owner's subject; None where the contract has no tenants."""
+    name = f"namesake-of-{owner}"
+    return name if name in strangers(contract, owner) else None
+
+
+def stranger_named(contract: Contract, name: str) -> Principal:
+    """Return the stranger of that name. Raises KeyError for a name that is none."""
+    return {key: one for owner in contract.principals for key, one in strangers(contract, owner).items()}[name]
+
+
+def _other_tenant(contract: Contract, known: Principal) -> str:
+    """Return a tenant where the contract knows nobody of that subject, one that it names if there is one."""
+    taken = {one.tenant for one in contract.principals.values() if one.subject == known.subject}
+    named = (one.tenant for one in contract.principals.values() if one.tenant is not None)
+    return next((tenant for tenant in named if tenant not in taken), _TENANT)

@@ -132,9 +132,8 @@ def _claims(contract: Contract) -> Iterator[Problem]:
     for key, name in roles.items():
         if name in _REGISTERED:
             yield Problem(f"claims.{key}", f"the claim {name} has a meaning of its own", "name another claim")
-    tables = {"claims.extra": claims.extra} | {
-        f"principals.{name}.claims": principal.claims for name, principal in contract.principals.items()
-    }
+    own = {f"principals.{name}.claims": one.claims for name, one in contract.principals.items()}
+    tables = {"claims.extra": claims.extra} | own
     for table, constants in tables.items():
         for name in constants:
             if name in _REGISTERED:

@@ -37,13 +37,7 @@ Algorithm = Literal["RS256", "PS256", "ES256", "EdDSA"]
 """A JWS signature algorithm (RFC 7518, RFC 8037)."""
 
 Method = Literal[
-    "initialize",
-    "ping",
-    "server/discover",
-    "tools/list",
-    "resources/list",
-    "resources/templates/list",
-    "prompts/list",
+    "initialize", "ping", "server/discover", "tools/list", "resources/list", "resources/templates/list", "prompts/list"
 ]
 """An MCP method that may be open without a token; calls and reads are opened by `scopes = []` instead."""
 
@@ -174,10 +168,6 @@ def _anchored(path: str, info: ValidationInfo) -> str:
     return str(info.context["folder"] / path) if info.context else path
 
 
-def _key_folder(path: str, info: ValidationInfo) -> str:
-    return path if path == "fresh" else _anchored(path, info)
-
-
 def _environment(table: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in table.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
@@ -242,9 +232,7 @@ Scope = Annotated[
 Identifier = Annotated[
     str,
     _matches(
-        r"[^\s\[\]:](?:[^\[\]:\r\n\t]*[^\s\[\]:])?",
-        "not usable as a name",
-        'use no ":", "[", "]" and no outer spaces',
+        r"[^\s\[\]:](?:[^\[\]:\r\n\t]*[^\s\[\]:])?", "not usable as a name", 'use no ":", "[", "]" and no outer spaces'
     ),
 ]
 """A name that can stand in the id of a case, `check[name:name]`."""
@@ -282,7 +270,9 @@ FileName = Annotated[str, _FILE_NAME, AfterValidator(_anchored)]
 """A path; relative ones start at the contract's folder, and are absolute once the contract is resolved."""
 
 
-KeyFolder = Annotated[str, _FILE_NAME, AfterValidator(_key_folder)]
+KeyFolder = Annotated[
+    str, _FILE_NAME, AfterValidator(lambda path, info: path if path == "fresh" else _anchored(path, info))
+]
 """The word `fresh`, or the path of a folder."""
 
 Bind = Annotated[str, _checked(_bind)]

@@ -1,16 +1,202 @@
-"""Reading a contract file: all its problems at once, one line each."""
+"""Reading a contract file, all its problems at once; and its variables, `${issuer.url}`, `${env:NAME}` and the like."""
 
 import re
 import tomllib
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from mcp_auth_contract.contract.consistency import inconsistencies
-from mcp_auth_contract.contract.interpolate import unknown_variables
 from mcp_auth_contract.contract.models import Contract
-from mcp_auth_contract.contract.problems import Problem, contract_error, validation_problems
+from mcp_auth_contract.contract.problems import Problem, contract_error, key_name, validation_problems
+from mcp_auth_contract.contract.server import Issuer
 from mcp_auth_contract.errors import ContractError
+from mcp_auth_contract.suggest import suggest
+
+VARIABLES = {
+    "issuer.url": "the URL of the kit's issuer",
+    "issuer.jwks_uri": "the URL of its key set",
+    "issuer.introspection_uri": "the URL of its introspection endpoint (RFC 7662)",
+    "issuer.ca_file": "with `issuer.tls`, the file with the certificate of its throw-away authority (PEM); else empty",
+    "python": "the interpreter that runs the kit, for `start`",
+    "target.port": "the port of the MCP endpoint, also one that was picked",
+    "target.resource": "the resource identifier that tokens carry as `aud`",
+    "target.url": "the URL of the MCP endpoint",
+    "upstream.url": "the URL of the service behind tools with `upstream = true`",
+}
+"""The variables a contract may use besides `${env:NAME}`, and what they stand for."""
+
+_VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*+)\}|\$\{[^}]*+\Z")
+_ENV_NAME = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
+
+_SECRET_CHARACTERS = 6
+"""From this length on a value of the environment is kept back even inside another word."""
+
+_Location = tuple[int | str, ...]
+_Tables = Mapping[str, Any]
+_Values = Mapping[str, str]
+
+
+def _walk(tables: object, location: _Location = ()) -> Iterator[tuple[_Location, object]]:
+    """Yield the tables, and everything in them, each with its place."""
+    yield location, tables
+    if isinstance(tables, Mapping):
+        for key, value in tables.items():
+            yield from _walk(value, (*location, str(key)))
+    elif isinstance(tables, list | tuple):
+        for number, value in enumerate(tables):
+            yield from _walk(value, (*location, number))
+
+
+def _strings(tables: object) -> Iterator[tuple[_Location, str]]:
+    return ((location, value) for location, value in _walk(tables) if isinstance(value, str))
+
+
+def _names(text: str) -> Iterator[str]:
+    for found in _VARIABLE.finditer(text):
+        if found[1] is not None:
+            yield found[1]
+
+
+def unknown_variables(tables: Mapping[str, Any]) -> list[Problem]:
+    """Return a problem for each variable that does not exist, has no value where it stands, or is not closed."""
+    problems = [
+        Problem(key_name(location, tables), "a variable in the name of a key is not replaced", "write the name itself")
+        for location, _ in _walk(tables)
+        if location and any(_names(str(location[-1])))
+    ]
+    for location, text in _strings(tables):
+        key = key_name(location, tables)
+        if any(found[1] is None and found[0] != "$${" for found in _VARIABLE.finditer(text)):
+            repair = 'close it, or write "$${" for the characters themselves'
+            problems.append(Problem(key, 'a "${" without its "}"', repair))
+        for name in _names(text):
+            if name not in VARIABLES and not _ENV_NAME.fullmatch(name):
+                repair = suggest(name, VARIABLES, f"known are {', '.join(VARIABLES)} and env:NAME", "${{{}}}")
+                if re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
+                    repair = f'did you mean "${{env:{name}}}"?'
+                problems.append(Problem(key, f'unknown variable "${{{name}}}"', repair))
+            elif _is_read_too_early(location, name):
+                repair = "write it out, or use ${env:NAME}"
+                problems.append(Problem(key, f'"${{{name}}}" has no value yet here', repair))
+    return problems
+
+
+def _is_read_too_early(location: _Location, name: str) -> bool:
+    """Tell whether a variable takes its value from what it stands in."""
+    match location:
+        case ("issuer" | "provider", *_):
+            return name in VARIABLES and name != "python"
+        case ("target", "url" | "path" | "app", *_):
+            return name in ("target.url", "target.resource")
+        case ("target", "resource", *_):
+            return name == "target.resource"
+        case _:
+            return False
+
+
+def resolve(contract: Contract, values: Mapping[str, str], environ: Mapping[str, str]) -> Contract:
+    """Return the contract with every variable replaced and relative paths made absolute, checked once more.
+
+    `values` holds the values of `VARIABLES` by name. Raises ContractError naming the key for a variable without a
+    value, and for a string that is wrong once it is replaced; values from the environment are never shown.
+    """
+    raw = contract.raw()
+    raw.pop("provider", None)  # its secrets are for provider runs alone; a run must not ask for them
+    replaced = _replaced(contract, raw, values, environ)
+    kept_back = _Written(raw, replaced, environ)
+    url = replaced["target"].get("url")
+    port = values.get("target.port")
+    if isinstance(url, str) and port is not None:
+        replaced["target"]["url"] = re.sub(r"(https?://[^/?#]*):0+(?=[/?#]|$)", rf"\1:{port}", url)
+    try:
+        resolved = Contract.model_validate(replaced, context={"folder": contract.folder})
+    except ValidationError as error:
+        raise contract_error(contract.label, validation_problems(error, raw)) from None
+    if wrong := inconsistencies(resolved, resolved=True):
+        raise contract_error(contract.label, map(kept_back.instead, wrong))
+    return resolved.model_copy(update={"provider": contract.provider}).located(contract.source)
+
+
+def resolve_issuer(contract: Contract, values: Mapping[str, str], environ: Mapping[str, str]) -> Issuer:
+    """Return the table of the embedded issuer as `resolve` does, before there is an issuer to give values.
+
+    `${env:NAME}` and `${python}` are all that this table may hold.
+    """
+    raw = {"issuer": contract.raw().get("issuer", {})}
+    replaced = _replaced(contract, raw, values, environ)
+    try:
+        return Issuer.model_validate(replaced["issuer"], context={"folder": contract.folder})
+    except ValidationError as error:
+        raise contract_error(contract.label, validation_problems(error, raw, ("issuer",))) from None
+
+
+def _replaced(contract: Contract, raw: _Tables, values: _Values, environ: _Values) -> dict[str, Any]:
+    problems: list[Problem] = []
+
+    def value_of(name: str, location: _Location) -> str:
+        env = _ENV_NAME.fullmatch(name)
+        known = environ.get(env[1]) if env else values.get(name)
+        if known is None:
+            what = f"the environment variable {env[1]} is not set" if env else f'"${{{name}}}" has no value here'
+            repair = f"set {env[1]}" if env else "remove it"
+            problems.append(Problem(key_name(location, raw), what, repair))
+            return ""
+        return known
+
+    replaced: dict[str, Any] = _replace(raw, (), value_of)
+    if problems:
+        raise contract_error(contract.label, problems)
+    return replaced
+
+
+def _replace(tables: Any, location: _Location, value_of: Callable[[str, _Location], str]) -> Any:
+    if isinstance(tables, str):
+        return _VARIABLE.sub(lambda found: "${" if found[1] is None else value_of(found[1], location), tables)
+    if isinstance(tables, Mapping):
+        return {key: _replace(value, (*location, str(key)), value_of) for key, value in tables.items()}
+    if isinstance(tables, list | tuple):
+        return [_replace(value, (*location, number), value_of) for number, value in enumerate(tables)]
+    return tables
+
+
+class _Written:
+    """Says a problem of a resolved contract in the words of the file, so that it shows no value of the environment."""
+
+    def __init__(self, raw: Mapping[str, Any], replaced: Mapping[str, Any], environ: Mapping[str, str]) -> None:
+        self._words: dict[str, str] = {}
+        for (_, old), (_, new) in zip(_strings(raw), _strings(replaced), strict=True):
+            for env in filter(None, map(_ENV_NAME.fullmatch, _names(old))):
+                self._words.setdefault(new, old)
+                self._words.setdefault(environ[env[1]], f"${{env:{env[1]}}}")
+        self._words.pop("", None)
+        longest_first = sorted(self._words, key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(_alone, longest_first)) or "(?!)")
+
+    def instead(self, problem: Problem) -> Problem:
+        value = None if problem.value is None else self._text(problem.value)
+        return Problem(self._text(problem.key), self._text(problem.what), self._text(problem.repair), value)
+
+    def _text(self, text: str) -> str:
+        return self._pattern.sub(lambda found: self._words[found[0]], text)
+
+
+def _alone(word: str) -> str:
+    """A short value, say `t1`, is found where it stands alone, not inside the words of a message."""
+    if len(word) >= _SECRET_CHARACTERS:
+        return re.escape(word)
+    before, after = r"(?<!\w)" if word[0].isalnum() else "", r"(?!\w)" if word[-1].isalnum() else ""
+    return before + re.escape(word) + after
+
+
+def environment_secrets(contract: Contract, environ: Mapping[str, str]) -> frozenset[str]:
+    """Return the values that `${env:NAME}` puts into the contract, which no output may show."""
+    written = (name for _, text in _strings(contract.raw()) for name in _names(text))
+    names = {env[1] for env in map(_ENV_NAME.fullmatch, written) if env is not None}
+    return frozenset(environ[name] for name in names if environ.get(name))
+
 
 _ABOUT_THE_PLACE = frozenset({"app", "env", "path", "ready", "start", "url"})
 

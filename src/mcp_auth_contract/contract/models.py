@@ -1,8 +1,9 @@
 """The contract: one frozen table for each table of the file."""
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, assert_never
+from typing import Annotated, Any
 
 from pydantic import Field, PrivateAttr, Strict, model_validator
 
@@ -254,15 +255,9 @@ class Contract(Table):
 
     def declared(self, kind: OperationKind) -> Mapping[str, Guarded]:
         """Return what is declared of a kind: tools and prompts by name, resources by URI or template."""
-        match kind:
-            case OperationKind.TOOL:
-                return {tool.name: tool for tool in self.tools}
-            case OperationKind.RESOURCE:
-                return {resource.uri: resource for resource in self.resources}
-            case OperationKind.PROMPT:
-                return {prompt.name: prompt for prompt in self.prompts}
-            case _:
-                assert_never(kind)
+        if kind is OperationKind.RESOURCE:
+            return {resource.uri: resource for resource in self.resources}
+        return {one.name: one for one in (self.tools if kind is OperationKind.TOOL else self.prompts)}
 
     def declaration(self, kind: OperationKind, name: str) -> Guarded | None:
         """Return the declaration of a tool or prompt, or that of a resource by any of its URIs."""
@@ -283,3 +278,15 @@ class Contract(Table):
     def raw(self) -> dict[str, Any]:
         """Return the tables as they were written, without defaults; variables and secrets included."""
         return self.model_dump(exclude_unset=True)
+
+
+def contract_schema() -> str:
+    """Return the schema as published in docs/contract.schema.json, ending with a line break."""
+    schema: dict[str, Any] = Contract.model_json_schema()
+    for table in (schema, *schema["$defs"].values()):
+        for described in (table, *table.get("properties", {}).values()):
+            if "description" in described:  # what follows the first paragraph speaks to callers in Python
+                described["description"] = " ".join(described["description"].partition("\n\n")[0].split())
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "mcp-auth-contract.toml"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"

@@ -114,37 +114,23 @@ def control_operation(contract: Contract) -> Operation:
     """
     derived = _derived(contract)
     if derived.control is None:
-        derived.control = _control(derived.operations)
+        guarded = [operation for operation in derived.operations if not operation.public]
+        reads = [operation for operation in guarded if operation.effect is not Effect.WRITE]
+        declared = [operation for operation in derived.operations if operation.control]
+        scoped = [operation for operation in reads if operation.scopes]
+        derived.control = next(choice[0] for choice in (declared, scoped, reads, guarded) if choice)
     return derived.control
-
-
-def _control(every: tuple[Operation, ...]) -> Operation:
-    guarded = [operation for operation in every if not operation.public]
-    reads = [operation for operation in guarded if operation.effect is not Effect.WRITE]
-    choices = (
-        [operation for operation in every if operation.control],
-        [operation for operation in reads if operation.scopes],
-        reads,
-        guarded,
-    )
-    return next(choice[0] for choice in choices if choice)
 
 
 def implying(contract: Contract, scope: str) -> frozenset[str]:
     """Return a scope and all scopes that contain it by `policy.implies`, over several steps."""
-    known = _derived(contract).implying
-    if scope not in known:
-        known[scope] = _implying(contract.policy.implies, scope)
-    return known[scope]
-
-
-def _implying(implies: Mapping[str, tuple[str, ...]], scope: str) -> frozenset[str]:
-    found = {scope}
-    while True:
-        wider = {wide for wide, narrow in implies.items() if found & set(narrow)}
+    known, found = _derived(contract).implying, {scope}
+    while scope not in known:
+        wider = {wide for wide, narrow in contract.policy.implies.items() if found & set(narrow)}
         if wider <= found:
-            return frozenset(found)
+            known[scope] = frozenset(found)
         found |= wider
+    return known[scope]
 
 
 def satisfies(contract: Contract, granted: frozenset[str], needed: tuple[str, ...]) -> bool:
@@ -160,19 +146,15 @@ def principal_for(contract: Contract, operation: Operation) -> str:
     """
     derived = _derived(contract)
     if operation not in derived.principals:
-        derived.principals[operation] = _principal(contract, derived, operation)
+        names = [path.owner for path in derived.paths_of(operation) if not path.writes]
+        if operation.effect is Effect.WRITE:
+            ways = derived.paths.get((operation.kind, operation.name), ())
+            names += [path.owner for path in ways if path.writes]
+        names += contract.principals
+        scopes = {name: frozenset(contract.principals[name].scopes) for name in names}
+        able = (name for name in names if satisfies(contract, scopes[name], operation.scopes))
+        derived.principals[operation] = next(able, next(iter(contract.principals)))
     return derived.principals[operation]
-
-
-def _principal(contract: Contract, derived: _Derived, operation: Operation) -> str:
-    owners = [path.owner for path in derived.paths_of(operation) if not path.writes]
-    if operation.effect is Effect.WRITE:
-        ways = derived.paths.get((operation.kind, operation.name), ())
-        owners += [path.owner for path in ways if path.writes]
-    for name in (*owners, *contract.principals):
-        if satisfies(contract, frozenset(contract.principals[name].scopes), operation.scopes):
-            return name
-    return next(iter(contract.principals))
 
 
 def private_canaries(contract: Contract, operation: Operation, principal: str) -> frozenset[str]:

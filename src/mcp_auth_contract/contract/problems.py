@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -100,32 +101,36 @@ def _problem(kind: str, location: _Location, context: Mapping[str, Any], tables:
     location = _inside(location, tables)
     if context.get("at"):
         location = (*location, context["at"])
-    key, value = key_name(location, tables), _look_up(tables, location)
-    shown = None if _may_be_secret(location) else _shown(value)
+    key, value = key_name(location, tables), reduce(_step, location, tables)
+    # In a key whose values are never shown (`repr=False`) something may be secret.
+    fields = (_field_at(location[:depth]) for depth in range(1, len(location) + 1))
+    shown = None if any(field is not None and not field.repr for field in fields) else _shown(value)
     if kind in _PLAIN:
         what, repair = (text.format_map(context) for text in _PLAIN[kind])
         return Problem(key, what, repair, shown)
     match kind:
         case "extra_forbidden":
-            return Problem(key, "unknown key", _unknown_key_repair(location))
+            known = _table_at(location[:-1])
+            keys = sorted(known.model_fields) if known is not None else []
+            return Problem(key, "unknown key", suggest(str(location[-1]), keys, f"the keys here are {', '.join(keys)}"))
         case "missing" | "too_short":
             return Problem(key, "missing" if kind == "missing" else "empty", _missing_repair(location))
         case "literal_error" | "enum":
-            return _not_a_word(key, context["expected"], value, shown)
+            words = re.findall(r"'([^']*)'", context["expected"])
+            repair = "write one of " + ", ".join(f'"{word}"' for word in words)
+            repair = suggest(value, words, repair) if isinstance(value, str) else repair
+            return Problem(key, "unknown word", repair, shown)
         case "tuple_type":
-            return Problem(key, "not a list", _list_repair(location, value, shown), shown)
+            repair = f"write [{shown}]" if isinstance(value, str) and shown and len(value) < 20 else "write it in [ ]"
+            if isinstance(value, Mapping) and len(location) == 1:
+                repair = f"write its header as [[{location[0]}]]"
+            return Problem(key, "not a list", repair, shown)
         case "mapping_type" | "dict_type" | "model_type" | "model_attributes_type":
             return Problem(key, "not a table", _table_repair(location, value), shown)
         case "invalid-json-value":
             return Problem(key, "holds a value that JSON does not have", "write dates and times as text in quotes")
         case _:
             return Problem(key, "not a value this key takes", f"compare it with the reference of {key}", shown)
-
-
-def _may_be_secret(location: _Location) -> bool:
-    """Whether something is in a key whose values are never shown (`repr=False`)."""
-    fields = (_field_at(location[:depth]) for depth in range(1, len(location) + 1))
-    return any(field is not None and not field.repr for field in fields)
 
 
 def _inside(location: _Location, tables: object) -> _Location:
@@ -145,12 +150,6 @@ def _step(tables: object, step: int | str) -> object:
     return None
 
 
-def _look_up(tables: object, location: _Location) -> object:
-    for step in location:
-        tables = _step(tables, step)
-    return tables
-
-
 def _shown(value: object) -> str | None:
     match value:
         case Enum():
@@ -166,28 +165,6 @@ def _shown(value: object) -> str | None:
             return None
 
 
-def _not_a_word(key: str, expected: str, value: object, shown: str | None) -> Problem:
-    words = [word.strip() for word in expected.replace(" or ", ", ").replace("'", "").split(",")]
-    choice = "write one of " + ", ".join(f'"{word}"' for word in words)
-    return Problem(key, "unknown word", suggest(value, words, choice) if isinstance(value, str) else choice, shown)
-
-
-def _bounds(kind: str, context: Mapping[str, Any]) -> tuple[str, str]:
-    match kind:
-        case "greater_than":
-            return "too small", f"write a number above {context['gt']:g}"
-        case "greater_than_equal":
-            return "too small", f"write {context['ge']:g} or more"
-        case _:
-            return "too large", f"write {context['le']:g} or less"
-
-
-def _unknown_key_repair(location: _Location) -> str:
-    known = _table_at(location[:-1])
-    keys = sorted(known.model_fields) if known is not None else []
-    return suggest(str(location[-1]), keys, f"the keys here are {', '.join(keys)}")
-
-
 def _missing_repair(location: _Location) -> str:
     field = _field_at(location)
     match location:
@@ -201,12 +178,6 @@ def _missing_repair(location: _Location) -> str:
             return f"write {location[-1]} = {json.dumps(field.default)}"
         case _:
             return "write something or remove the key"
-
-
-def _list_repair(location: _Location, value: object, shown: str | None) -> str:
-    if isinstance(value, Mapping) and len(location) == 1:
-        return f"write its header as [[{location[0]}]]"
-    return f"write [{shown}]" if isinstance(value, str) and shown and len(value) < 20 else "write it in [ ]"
 
 
 def _table_repair(location: _Location, value: object) -> str:

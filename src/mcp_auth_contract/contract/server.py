@@ -34,7 +34,7 @@ from mcp_auth_contract.contract.fields import (
     problem,
 )
 from mcp_auth_contract.model import Revision
-from mcp_auth_contract.oauth import is_loopback_url
+from mcp_auth_contract.oauth.metadata import is_loopback_url
 
 _APP_ORIGIN = "http://127.0.0.1:8000"
 
@@ -105,7 +105,15 @@ class Target(Table):
         if self.app is not None and self.wants_free_port:
             raise problem("app runs in process and picks no port", "write the port", at="url")
         if self.wants_free_port:
-            self._free_port_is_told(resolved=is_resolved(info))
+            told = " ".join((*(self.start or ()), *self.env.values()))
+            if is_resolved(info):
+                raise problem("port 0 although no port was picked", "write the port", at="url")
+            if self.start is None:
+                what = "picks a free port, but no start command listens there"
+                raise problem(what, "add start or write the port", at="url")
+            if not re.search(r"\$\{target\.(?:port|url|resource)\}", told):
+                what = "picks a free port, but the server is not told which"
+                raise problem(what, "pass ${target.port} in start or env", at="url")
         for key, url in (("ready", self.ready), ("resource", self.resource)):
             if url is not None and _PORT_0.match(url):
                 raise problem("nothing can be reached at port 0", "write ${target.port} in its place", at=key)
@@ -113,25 +121,9 @@ class Target(Table):
             for key, url in (("url", self.url), ("ready", self.ready)):
                 place = (url or _APP_ORIGIN).replace("${target.port}", "0")
                 if (is_resolved(info) or "${" not in place) and not is_loopback_url(place):
-                    raise problem(
-                        "the host is not this machine and authorized is not set",
-                        "add authorized = true if you may test this server",
-                        at=key,
-                    )
+                    what = "the host is not this machine and authorized is not set"
+                    raise problem(what, "add authorized = true if you may test this server", at=key)
         return self
-
-    def _free_port_is_told(self, *, resolved: bool) -> None:
-        if resolved:
-            raise problem("port 0 although no port was picked", "write the port", at="url")
-        if self.start is None:
-            raise problem(
-                "picks a free port, but no start command listens there", "add start or write the port", at="url"
-            )
-        told = " ".join((*self.start, *self.env.values()))
-        if not re.search(r"\$\{target\.(?:port|url|resource)\}", told):
-            raise problem(
-                "picks a free port, but the server is not told which", "pass ${target.port} in start or env", at="url"
-            )
 
 
 class Issuer(Table):
@@ -155,19 +147,15 @@ class Issuer(Table):
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> "Issuer":
         if self.bind in ("0.0.0.0", "::") and self.public_url is None:  # noqa: S104  compared, not bound
-            raise problem(
-                "listening on every address does not say which one the server is to use",
-                "add public_url, the URL by which the server reaches the issuer",
-                at="bind",
-            )
+            what = "listening on every address does not say which one the server is to use"
+            raise problem(what, "add public_url, the URL by which the server reaches the issuer", at="bind")
         if self.public_url is not None and (is_resolved(info) or "${" not in self.public_url):
             parts = urlsplit(self.public_url)
             if parts.query or self.public_url.endswith("?"):
                 raise problem("has a query (RFC 8414 section 2)", 'remove the part from "?" on', at="public_url")
             if _PORT_0.match(self.public_url):
-                raise problem(
-                    "nothing can be reached at port 0", "write the port, and issuer.port too", at="public_url"
-                )
+                what = "nothing can be reached at port 0"
+                raise problem(what, "write the port, and issuer.port too", at="public_url")
             if (parts.scheme == "https") != self.tls and is_loopback_url(self.public_url):
                 raise problem("the scheme contradicts tls", "change one of them", at="public_url")
         return self
@@ -245,7 +233,6 @@ class Provider(Table):
     @model_validator(mode="after")
     def _secret_from_environment(self, info: ValidationInfo) -> "Provider":
         if self.client_secret is not None and not is_resolved(info) and "${env:" not in self.client_secret:
-            raise problem(
-                "written in the file", 'take it from the environment: "${env:CLIENT_SECRET}"', at="client_secret"
-            )
+            repair = 'take it from the environment: "${env:CLIENT_SECRET}"'
+            raise problem("written in the file", repair, at="client_secret")
         return self

@@ -10,6 +10,8 @@ _RESERVED = ":/?#[]@!$&'()*+,;="
 _VARIABLE = r"[A-Za-z0-9_%]+(?:\.[A-Za-z0-9_%]+)*(?::[1-9][0-9]{0,3}|\*)?"
 # `${…}` is a variable of the contract, not of the template.
 _EXPRESSION = re.compile(rf"(?<!\$)\{{(?P<operator>[+#./;?&]?){_VARIABLE}(?:,{_VARIABLE})*\}}")
+# What the text of an expression may be, by its operator; a plain variable has none.
+_MADE = {"?": r"(?:\?[^#]*)?", "&": "(?:&[^#]*)?", "+": ".+", "#": ".+", "/": ".+", ".": "[^/?#]*", ";": "[^/?#]*"}
 
 
 def template_variables(template: str) -> tuple[str, ...]:
@@ -42,20 +44,7 @@ def matches(template: str, uri: str) -> bool:
     """
     pattern, end = "", 0
     for expression in _EXPRESSION.finditer(template):
-        pattern += re.escape(template[end : expression.start()]) + _pattern(expression)
+        made = _MADE.get(expression["operator"]) or (".+" if "*" in expression[0] else "[^/?#]+")
+        pattern += re.escape(template[end : expression.start()]) + made
         end = expression.end()
     return re.fullmatch(pattern + re.escape(template[end:]), uri) is not None
-
-
-def _pattern(expression: re.Match[str]) -> str:
-    match expression["operator"]:
-        case "?":
-            return r"(?:\?[^#]*)?"
-        case "&":
-            return r"(?:&[^#]*)?"
-        case "+" | "#" | "/":
-            return ".+"
-        case "." | ";":
-            return "[^/?#]*"
-        case _:
-            return ".+" if "*" in expression[0] else "[^/?#]+"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from mcp_auth_contract.contract import pointed_at
+from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.contract.templates import expand, template_variables
 from mcp_auth_contract.init.inspection import Inspection
 from mcp_auth_contract.init.toml import Unwritable, key, value
@@ -166,7 +166,8 @@ def _by_kind(schema: Mapping[str, Any], making: _Making, name: str, depth: int) 
         case "boolean":
             made = False
         case "array":
-            made = _array(schema, making, name, depth)
+            member = _example(schema.get("items"), making, name, depth + 1) if schema.get("minItems") else None
+            made = [member.value] if member else None if schema.get("minItems") else []
         case "object":
             made = _object(schema, making, depth)
         case _:
@@ -198,13 +199,6 @@ def _text(schema: Mapping[str, Any], name: str) -> str:
     if isinstance(shortest, int) and len(text) < shortest <= _LONGEST:
         text = text.ljust(shortest, "x")
     return text[:longest] if isinstance(longest, int) and longest > 0 else text
-
-
-def _array(schema: Mapping[str, Any], making: _Making, name: str, depth: int) -> list[object] | None:
-    if not schema.get("minItems"):
-        return []
-    member = _example(schema.get("items"), making, name, depth + 1)
-    return None if member is None else [member.value]
 
 
 def _object(schema: Mapping[str, Any], making: _Making, depth: int) -> dict[str, object] | None:

@@ -16,23 +16,22 @@ from mcp_auth_contract.execution.plan_run import demand_answers, skew_of
 from mcp_auth_contract.execution.servers import inside, started
 from mcp_auth_contract.execution.variables import issuer_settings, resolved_for, resolved_without_issuer
 from mcp_auth_contract.init.inspection import KIT, Inspection, ServerSettings
-from mcp_auth_contract.init.metadata import discover
 from mcp_auth_contract.init.operations import (
     Bearer,
     base_scopes,
     calling,
+    discover,
     harmless_operations,
     joined,
     needed_scopes,
     open_methods,
     refusal_style,
+    shape_of,
 )
 from mcp_auth_contract.init.render import provisional
-from mcp_auth_contract.init.token_shape import shape_of
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.wire import (
     Conversation,
-    Detected,
     HttpClient,
     Listing,
     Redactor,
@@ -40,6 +39,7 @@ from mcp_auth_contract.wire import (
     resolve_host,
     resolver_inside,
 )
+from mcp_auth_contract.wire.session import Detected
 
 _SKEW = 2.0
 _REFUSED = (401, 403)
@@ -191,7 +191,5 @@ def _demand_mcp(endpoint: str, *detected: Detected) -> None:
         return
     answers = [answer for one in detected for answer in one.answers]
     if not any(answer.status in _REFUSED or isinstance(read(answer), Accepted) for answer in answers):
-        raise Unreachable(
-            f"{endpoint}: no MCP server answers here: {describe(answers[-1])}; "
-            "name the endpoint's whole URL, with its path"
-        )
+        what = f"no MCP server answers here: {describe(answers[-1])}"
+        raise Unreachable(f"{endpoint}: {what}; name the endpoint's whole URL, with its path")

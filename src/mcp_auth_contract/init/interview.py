@@ -19,14 +19,11 @@ _NOTHING = "-"
 def interview(draft: Draft, ask: Ask) -> Draft:
     """Return the draft with the user's answers; what `ask` raises when there are no more goes through."""
     if draft.authorized is not None:
-        draft = replace(draft, authorized=_yes(ask("May you test this server? A run sends it faulty requests. [y/N] ")))
+        answer = ask("May you test this server? A run sends it faulty requests. [y/N] ")
+        draft = replace(draft, authorized=answer.lower() in ("y", "yes"))
     draft = replace(draft, principals=_principals(draft.principals, ask))
     draft = _with_scopes(draft, ask)
     return _with_control(draft, ask)
-
-
-def _yes(answer: str) -> bool:
-    return answer.lower() in ("y", "yes")
 
 
 def _principals(known: tuple[DraftPrincipal, ...], ask: Ask) -> tuple[DraftPrincipal, ...]:
@@ -76,21 +73,17 @@ def _with_control(draft: Draft, ask: Ask) -> Draft:
     able = {tool.name: tool for tool in draft.tools if tool.scopes != ()}
     if not able:
         return draft
-    guess = next((name for name, tool in able.items() if tool.control), "")
-    if not guess:
-        guess = next((name for name, tool in able.items() if tool.effect is Effect.READ), "")
+    reads = [name for name, tool in able.items() if tool.effect is Effect.READ]
+    guess = next((name for name, tool in able.items() if tool.control), reads[0] if reads else "")
     hint = f"[{shown(guess, 60)}]" if guess else "(Enter leaves it open)"
     while True:
         chosen = ask(f"A tool whose call always works and changes nothing {hint}: ") or guess
         if chosen in able or not chosen:
             break
         hint = "(write a tool's name as the server lists it)"
-    return replace(draft, tools=tuple(_chosen(tool, chosen) for tool in draft.tools))
-
-
-def _chosen(tool: DraftTool, name: str) -> DraftTool:
-    if tool.name != name:
-        return replace(tool, control=False)
-    if tool.effect is Effect.WRITE:
-        tool = replace(tool, effect=Effect.READ, effect_from=_FROM)
-    return replace(tool, control=True, control_answered=True)
+    tools = {tool.name: replace(tool, control=False) for tool in draft.tools}
+    if chosen in tools:
+        tool = replace(tools[chosen], control=True, control_answered=True)
+        writes = tool.effect is Effect.WRITE
+        tools[chosen] = replace(tool, effect=Effect.READ, effect_from=_FROM) if writes else tool
+    return replace(draft, tools=tuple(tools.values()))

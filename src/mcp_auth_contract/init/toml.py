@@ -22,13 +22,9 @@ def _quoted(text: str) -> str:
     """Return a basic string (TOML 1.0) in which everything that cannot be seen is escaped."""
     if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
         raise Unwritable("an unpaired surrogate")
-    return "".join(map(_visible, tomlkit.string(text).as_string()))
-
-
-def _visible(character: str) -> str:
-    if character.isprintable():
-        return character
-    return f"\\u{ord(character):04x}" if ord(character) <= 0xFFFF else f"\\U{ord(character):08x}"
+    codes = ((one, ord(one)) for one in tomlkit.string(text).as_string())
+    escapes = ((one, f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}") for one, code in codes)
+    return "".join(one if one.isprintable() else escape for one, escape in escapes)
 
 
 def key(name: str) -> Key:

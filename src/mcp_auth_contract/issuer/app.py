@@ -1,9 +1,11 @@
 """The authorization servers as one ASGI app: metadata and keys of several issuers, told apart by path."""
 
 import asyncio
+import base64
+import binascii
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -13,59 +15,98 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_auth_contract.clock import Clock, system_clock
-from mcp_auth_contract.issuer.answers import answer
-from mcp_auth_contract.issuer.behaviours import INTROSPECTION_MOVED_PATH, JWKS_MOVED_PATH, JWKS_STRANGER_PATH, Behaviour
-from mcp_auth_contract.issuer.change import settled
+from mcp_auth_contract.issuer.behaviours import (
+    INTROSPECTION_MOVED_PATH,
+    JWKS_MOVED_PATH,
+    JWKS_STRANGER_PATH,
+    Behaviour,
+    answer,
+    settled,
+)
 from mcp_auth_contract.issuer.control import Control, IssuerName
-from mcp_auth_contract.issuer.forms import client_authentication, read_form
-from mcp_auth_contract.issuer.introspection import IntrospectionAnswer
-from mcp_auth_contract.issuer.listening import CERTIFICATE, LISTENING_PATH, self_signed, strangers_jwks
-from mcp_auth_contract.issuer.memory import Memory
+from mcp_auth_contract.issuer.introspection import ClientAuthentication, IntrospectionAnswer, Memory
+from mcp_auth_contract.issuer.odd_keys import CERTIFICATE, LISTENING_PATH, self_signed
 from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder, Role
 from mcp_auth_contract.tokens.spec import compact_json
+
+_BODY_LIMIT = 64 * 1024
+_NAMES = {"token", "token_type_hint", "client_id", "client_secret", "client_assertion", "client_assertion_type"}
+
+
+class Form:
+    """The parameters in the order in which they came; never shown."""
+
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        self._pairs = pairs
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order; one that no introspection request has is "other"."""
+        return tuple(name if name in _NAMES else "other" for name, _ in self._pairs)
+
+    def get(self, name: str) -> str | None:
+        """Return the first value, or None."""
+        return next((value for key, value in self._pairs if key == name), None)
+
+    def single(self, name: str) -> str | None:
+        """Return the value of a parameter that comes once, or None (RFC 6749 §3.2 forbids repeating one)."""
+        values = [value for key, value in self._pairs if key == name]
+        return values[0] if len(values) == 1 else None
+
+    def __contains__(self, name: str) -> bool:
+        return self.get(name) is not None
+
+
+async def read_form(request: Request) -> Form:
+    """Return the form; an empty one for a body that is too long."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _BODY_LIMIT:
+            return Form([])
+    return Form(parse_qsl(body.decode("utf-8", errors="replace"), keep_blank_values=True))
+
+
+def client_authentication(authorization: str | None, form: Form) -> ClientAuthentication:
+    """Return how the client identified itself; any credentials do (RFC 6749 §2.3.1)."""
+    scheme, _, value = (authorization or "").partition(" ")
+    if scheme.lower() == "basic" and _names_a_client(value):
+        return ClientAuthentication.BASIC
+    if form.get("client_id") and "client_secret" in form:
+        return ClientAuthentication.POST
+    if scheme or "client_assertion" in form:
+        return ClientAuthentication.OTHER
+    return ClientAuthentication.NONE
+
+
+def _names_a_client(value: str) -> bool:
+    try:
+        decoded = base64.b64decode(value.strip(), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return decoded.find(b":") > 0
+
 
 Endpoint: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
-class IssuerSite:
-    """What one issuer says of itself. `base_url` is the port's URL, without a trailing slash."""
-
-    base_url: str
-    name: IssuerName
-    algorithms: tuple[Algorithm, ...]
-
-    @property
-    def url(self) -> str:
-        """The issuer identifier (RFC 8414 §2)."""
-        return f"{self.base_url}{self.name.path}"
-
-    def metadata(self) -> dict[str, object]:
-        """Return the authorization-server metadata (RFC 8414 §2)."""
-        members: dict[str, object] = {
-            "issuer": self.url,
-            "authorization_endpoint": f"{self.url}/authorize",
-            "token_endpoint": f"{self.url}/token",
-            "jwks_uri": f"{self.url}/jwks",
-            "response_types_supported": ["code"],
-            "response_modes_supported": ["query"],
-            "grant_types_supported": ["authorization_code"],
-            "token_endpoint_auth_methods_supported": ["none"],
-            "code_challenge_methods_supported": ["S256"],
-        }
-        if self.name is IssuerName.TRUSTED:
-            for endpoint, path in (("introspection", "introspect"), ("revocation", "revoke")):
-                members[f"{endpoint}_endpoint"] = f"{self.url}/{path}"
-                members[f"{endpoint}_endpoint_auth_methods_supported"] = ["client_secret_basic", "client_secret_post"]
-        return members
-
-    def openid_configuration(self) -> dict[str, object]:
-        """Return the same with what OpenID Connect Discovery 1.0 §3 requires besides."""
-        return {
-            **self.metadata(),
-            "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": [str(alg) for alg in self.algorithms],
-        }
+def _metadata(url: str, *, trusted: bool) -> dict[str, object]:
+    """Return the authorization-server metadata (RFC 8414 §2) of the issuer with this identifier."""
+    members: dict[str, object] = {
+        "issuer": url,
+        "authorization_endpoint": f"{url}/authorize",
+        "token_endpoint": f"{url}/token",
+        "jwks_uri": f"{url}/jwks",
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "code_challenge_methods_supported": ["S256"],
+    }
+    for endpoint, path in (("introspection", "introspect"), ("revocation", "revoke")) if trusted else ():
+        members[f"{endpoint}_endpoint"] = f"{url}/{path}"
+        members[f"{endpoint}_endpoint_auth_methods_supported"] = ["client_secret_basic", "client_secret_post"]
+    return members
 
 
 class _Remembering:
@@ -98,10 +139,15 @@ def issuer_app(
     the kit. The trusted issuer introspects and revokes the tokens that `control` knows; `keys` finds those of
     the stranger, which the listening post serves.
     """
+    # What OpenID Connect Discovery 1.0 §3 requires besides.
+    besides: dict[str, object] = {
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [str(alg) for alg in algorithms],
+    }
     routes: list[Route] = []
     for name in IssuerName:
-        site = IssuerSite(base_url, name, algorithms)
-        oauth, openid = _document(site.metadata()), _document(site.openid_configuration())
+        members = _metadata(f"{base_url}{name.path}", trusted=name is IssuerName.TRUSTED)
+        oauth, openid = _document(members), _document(members | besides)
         inserted = "/.well-known/openid-configuration"
         routes += [
             Route(f"/.well-known/oauth-authorization-server{name.path}", oauth),
@@ -112,73 +158,48 @@ def issuer_app(
         ]
         if name.path:
             routes.append(Route(f"{name.path}{inserted}", openid))
-    stranger = _strangers_keys(keys, algorithms)
+    stranger = _served(lambda: compact_json({"keys": [keys(Role.STRANGER, alg).public_jwk() for alg in algorithms]}))
+    pem = "application/pem-certificate-chain"
+    certificate = _served(lambda: self_signed(keys(Role.STRANGER, Algorithm.RS256), clock()), pem)
     routes += [
         Route("/introspect", _introspect(control, moved=False), methods=["POST"]),
         Route(INTROSPECTION_MOVED_PATH, _introspect(control, moved=True), methods=["POST"]),
         Route("/revoke", _revoke(control), methods=["POST"]),
-        Route(JWKS_MOVED_PATH, _moved_jwks(control)),
+        Route(JWKS_MOVED_PATH, _served(lambda: compact_json(control.state().jwks()))),
         Route(JWKS_STRANGER_PATH, stranger),
         Route(f"{LISTENING_PATH}/{{name}}", stranger),
-        Route(f"{LISTENING_PATH}/{{name}}/{CERTIFICATE}", _certificate(keys, clock)),
+        Route(f"{LISTENING_PATH}/{{name}}/{CERTIFICATE}", certificate),
     ]
     app = Starlette(routes=routes, middleware=[Middleware(_Remembering, memory=memory)])
     app.router.redirect_slashes = False
     return app
 
 
-def _json(body: bytes) -> Response:
-    return Response(body, media_type="application/json")
-
-
 def _document(members: Mapping[str, object]) -> Endpoint:
     body = compact_json(members)
 
     async def endpoint(_: Request) -> Response:
-        return _json(body)
+        return Response(body, media_type="application/json")
+
+    return endpoint
+
+
+def _served(make: Callable[[], bytes], media_type: str = "application/json") -> Endpoint:
+    """Serve what may take a while to make, for keys are made when they are first needed."""
+
+    async def endpoint(_: Request) -> Response:
+        return Response(await asyncio.to_thread(make), media_type=media_type)
 
     return endpoint
 
 
 def _jwks(control: Control, name: IssuerName) -> Endpoint:
     async def endpoint(_: Request) -> Response:
-        await _made(control, name)
+        # The other requests do not wait for keys that are made now.
+        if not control.started(name):
+            await asyncio.to_thread(control.state, name)
         state = await settled(lambda: control.state(name), lambda state: state.behaviour.hang, control.change)
         return await answer(state.behaviour, compact_json(state.jwks()))
-
-    return endpoint
-
-
-def _moved_jwks(control: Control) -> Endpoint:
-    async def endpoint(_: Request) -> Response:
-        await _made(control, IssuerName.TRUSTED)
-        return _json(compact_json(control.state().jwks()))
-
-    return endpoint
-
-
-async def _made(control: Control, name: IssuerName) -> None:
-    # Keys are made when they are first needed, which takes a while: the other requests do not wait for it.
-    if not control.started(name):
-        await asyncio.to_thread(control.state, name)
-
-
-def _strangers_keys(keys: KeyFinder, algorithms: tuple[Algorithm, ...]) -> Endpoint:
-    def made() -> bytes:
-        return strangers_jwks([keys(Role.STRANGER, alg) for alg in algorithms])
-
-    async def endpoint(_: Request) -> Response:
-        return _json(await asyncio.to_thread(made))
-
-    return endpoint
-
-
-def _certificate(keys: KeyFinder, clock: Clock) -> Endpoint:
-    def made() -> bytes:
-        return self_signed(keys(Role.STRANGER, Algorithm.RS256), clock())
-
-    async def endpoint(_: Request) -> Response:
-        return Response(await asyncio.to_thread(made), media_type="application/pem-certificate-chain")
 
     return endpoint
 

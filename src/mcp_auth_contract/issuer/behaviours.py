@@ -1,9 +1,15 @@
-"""How a document of the issuer is answered: in the usual way, or as an issuer in trouble answers."""
+"""How a document of the issuer is answered: in the usual way, or as an issuer in trouble answers; and what wakes it."""
 
-from collections.abc import Mapping
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TypeVar
+
+from starlette.responses import Response, StreamingResponse
 
 JWKS_MOVED_PATH = "/jwks-moved"
 """Where the trusted issuer's keys are served always, however its JWKS behaves."""
@@ -61,6 +67,7 @@ class BehaviourName(StrEnum):
     DRIP = "drip"
 
 
+_BASIC = {"www-authenticate": 'Basic realm="issuer"'}
 _PAGE = b"<!doctype html><html><head><title>Sign in</title></head><body><p>Sign in to continue.</p></body></html>"
 
 
@@ -73,9 +80,7 @@ BEHAVIOURS: Mapping[BehaviourName, Behaviour] = MappingProxyType(
         BehaviourName.USUAL: Behaviour(),
         BehaviourName.OUTAGE_503: _refusing(503),
         BehaviourName.ERROR_500: _refusing(500),
-        BehaviourName.UNAUTHORIZED_401: Behaviour(
-            status=401, body=b'{"error":"invalid_client"}', headers={"www-authenticate": 'Basic realm="issuer"'}
-        ),
+        BehaviourName.UNAUTHORIZED_401: Behaviour(status=401, body=b'{"error":"invalid_client"}', headers=_BASIC),
         BehaviourName.NOT_FOUND: _refusing(404),
         BehaviourName.TOO_MANY_REQUESTS: _refusing(429, {"retry-after": "3600"}),
         BehaviourName.NO_CONTENT: _refusing(204),
@@ -95,3 +100,66 @@ BEHAVIOURS: Mapping[BehaviourName, Behaviour] = MappingProxyType(
     }
 )
 """What each name means. Redirects lead to paths that the issuer serves itself, on its own origin."""
+
+
+_DROPS_PER_SECOND = 10
+
+
+async def answer(behaviour: Behaviour, usual: bytes) -> Response:
+    """Return the response after the behaviour's delay; `usual` is the body unless the behaviour has one."""
+    if behaviour.delay > 0:
+        await asyncio.sleep(behaviour.delay)
+    body = usual if behaviour.body is None else behaviour.body
+    headers = {"content-type": behaviour.content_type, **behaviour.headers}
+    if behaviour.drip is None:
+        return Response(body, status_code=behaviour.status, headers=headers)
+    headers["content-length"] = str(len(body))
+    return StreamingResponse(_drops(body, behaviour.drip), status_code=behaviour.status, headers=headers)
+
+
+async def _drops(body: bytes, rate: float) -> AsyncIterator[bytes]:
+    size = max(1, round(rate / _DROPS_PER_SECOND))
+    for start in range(0, len(body), size):
+        await asyncio.sleep(size / rate)
+        yield body[start : start + size]
+
+
+State = TypeVar("State")
+
+
+class Change:
+    """Announced from any thread, awaited on any event loop, without a poll or a timer."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+
+    def announce(self) -> None:
+        """Wake everybody who waits."""
+        # Inside the lock, so that a loop is never told after it has ended.
+        with self._lock:
+            for event, loop in self._waiting.items():
+                loop.call_soon_threadsafe(event.set)
+
+    @contextmanager
+    def coming(self) -> Iterator[asyncio.Event]:
+        """Yield an event of the running loop that the next announcement sets."""
+        event, loop = asyncio.Event(), asyncio.get_running_loop()
+        with self._lock:
+            self._waiting[event] = loop
+        try:
+            yield event
+        finally:
+            with self._lock:
+                del self._waiting[event]
+
+
+async def settled(current: Callable[[], State], waits: Callable[[State], bool], change: Change) -> State:
+    """Return the present state as soon as it is none that waits."""
+    while True:
+        # One listens before one looks, so that a change in between is not missed.
+        with change.coming() as event:
+            state = current()
+            if not waits(state):
+                return state
+            await event.wait()

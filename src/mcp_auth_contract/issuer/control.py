@@ -7,8 +7,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Self, TypeAlias
 
-from mcp_auth_contract.issuer.behaviours import Behaviour
-from mcp_auth_contract.issuer.change import Change
+from mcp_auth_contract.issuer.behaviours import Behaviour, Change
 from mcp_auth_contract.issuer.introspection import Introspection
 from mcp_auth_contract.tokens.keys import PRIVATE_MEMBERS, SigningKey
 

@@ -1,13 +1,19 @@
-"""Members of a JWK set that a resource server must leave alone, or read with care (RFC 7517 §4 and §5)."""
+"""Keys that nobody may trust: odd members of a JWK set (RFC 7517 §4 and §5), and a stranger's behind key URLs."""
 
 import secrets
+import time
+from base64 import encodebytes
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 from typing import TypeAlias
+from urllib.parse import quote
 
 from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from mcp_auth_contract.issuer.control import Member
 from mcp_auth_contract.tokens.keys import Algorithm, SigningKey, b64url
@@ -58,9 +64,8 @@ def symmetric_secret() -> bytes:
 def other_keys(count: int, kid: str = "other") -> tuple[Member, ...]:
     """Return RSA keys that parse and that nobody has, made without generating any; their ids are numbered."""
     modulus = (1 << 2047) | (secrets.randbits(2040) << 1) | 1
-    return tuple(
-        _rsa(f"{kid}-{number}", b64url((modulus + 2 * number).to_bytes(256, "big"))) for number in range(1, count + 1)
-    )
+    moduli = ((number, modulus + 2 * number) for number in range(1, count + 1))
+    return tuple(_rsa(f"{kid}-{number}", b64url(n.to_bytes(256, "big"))) for number, n in moduli)
 
 
 def _rsa(kid: str, n: str) -> JWK:
@@ -71,25 +76,12 @@ def _alone(**members: object) -> Callable[[JWK], Member]:
     return lambda _good: members
 
 
-def _again(**members: object) -> Callable[[JWK], Member]:
-    return lambda good: {**good, **members}
-
-
-def _without(*names: str) -> Callable[[JWK], Member]:
-    return lambda good: {name: value for name, value in good.items() if name not in names}
-
-
-def _key_ops(good: JWK) -> Member:
-    # `use` and `key_ops` are not to be used together (RFC 7517 §4.3).
-    return {**{name: value for name, value in good.items() if name != "use"}, "key_ops": ["encrypt"]}
+def _without(*names: str, **members: object) -> Callable[[JWK], Member]:
+    return lambda good: {name: value for name, value in good.items() if name not in names} | members
 
 
 def _symmetric(_good: JWK) -> Member:
     return {"kty": "oct", "kid": "odd-symmetric", "alg": "HS256", "use": "sig", "k": b64url(symmetric_secret())}
-
-
-def _alg_other(good: JWK) -> Member:
-    return {**good, "alg": _OTHER.get(str(good.get("alg")), "RS512")}
 
 
 _ONES = b64url(b"\x01" * 32)
@@ -107,11 +99,62 @@ ODD_KEYS: Mapping[OddKey, Callable[[JWK], Member]] = MappingProxyType(
         OddKey.SYMMETRIC: _symmetric,
         OddKey.STRING: lambda _good: "not a key",
         OddKey.NULL: lambda _good: None,
-        OddKey.KEY_OPS_ENCRYPT: _key_ops,
-        OddKey.USE_ENC: _again(use="enc"),
-        OddKey.ALG_OTHER: _alg_other,
+        # `use` and `key_ops` are not to be used together (RFC 7517 §4.3).
+        OddKey.KEY_OPS_ENCRYPT: _without("use", key_ops=["encrypt"]),
+        OddKey.USE_ENC: lambda good: {**good, "use": "enc"},
+        OddKey.ALG_OTHER: lambda good: {**good, "alg": _OTHER.get(str(good.get("alg")), "RS512")},
         OddKey.ALG_MISSING: _without("alg"),
         OddKey.KID_MISSING: _without("kid"),
     }
 )
 """How each member is made of the good key; those before KEY_OPS_ENCRYPT have nothing to do with it."""
+
+
+LISTENING_PATH = "/heard"
+CERTIFICATE = "cert.pem"
+"""The last segment of the URL where the stranger's certificate is, for `x5u` (RFC 7515 §4.1.5)."""
+
+
+def listening_path(name: str) -> str:
+    """Return the path of a listening URL; raises ValueError for a name that is no single segment."""
+    if not name or "/" in name or name in {".", ".."}:
+        raise ValueError("a listening URL is named by one path segment")
+    return f"{LISTENING_PATH}/{quote(name, safe='')}"
+
+
+def self_signed(key: SigningKey, now: float) -> bytes:
+    """Return a certificate (PEM) of an RSA key, signed by itself and valid for a day on both sides of `now`.
+
+    Written by hand, because cryptography's builder fails for good where it is first used with a frozen clock.
+    """
+    if not isinstance(key.private, rsa.RSAPrivateKey):
+        raise TypeError("the certificate is of an RSA key")
+    name = _der(0x30, _der(0x31, _der(0x30, _COMMON_NAME + _der(0x0C, b"stranger.test"))))
+    validity = _der(0x30, _utc_time(now - _DAY_S) + _utc_time(now + _DAY_S))
+    public = key.private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    serial = _der(0x02, b"\x01" + secrets.token_bytes(15))
+    signed = _der(0x30, _VERSION_3 + serial + _SHA256_WITH_RSA + name + validity + name + public)
+    signature = key.private.sign(signed, PKCS1v15(), SHA256())
+    whole = _der(0x30, signed + _SHA256_WITH_RSA + _der(0x03, b"\x00" + signature))
+    return b"-----BEGIN CERTIFICATE-----\n" + encodebytes(whole) + b"-----END CERTIFICATE-----\n"
+
+
+_DAY_S = 86_400
+
+
+def _der(tag: int, content: bytes) -> bytes:
+    """Encode one element (X.690 §8.1)."""
+    size = len(content)
+    if size < 0x80:
+        return bytes((tag, size)) + content
+    octets = size.to_bytes((size.bit_length() + 7) // 8, "big")
+    return bytes((tag, 0x80 | len(octets))) + octets + content
+
+
+_VERSION_3 = _der(0xA0, _der(0x02, b"\x02"))
+_COMMON_NAME = _der(0x06, bytes.fromhex("550403"))
+_SHA256_WITH_RSA = _der(0x30, _der(0x06, bytes.fromhex("2a864886f70d01010b")) + _der(0x05, b""))
+
+
+def _utc_time(seconds: float) -> bytes:
+    return _der(0x17, time.strftime("%y%m%d%H%M%SZ", time.gmtime(seconds)).encode())

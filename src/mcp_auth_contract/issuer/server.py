@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Literal, Self
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
@@ -18,16 +17,11 @@ from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract.errors import ContractError, UsageError
 from mcp_auth_contract.issuer.app import issuer_app
 from mcp_auth_contract.issuer.control import Control, IssuerName, Published
-from mcp_auth_contract.issuer.introspection import Introspection
-from mcp_auth_contract.issuer.listening import CERTIFICATE, listening_path
-from mcp_auth_contract.issuer.memory import Memory, Received
+from mcp_auth_contract.issuer.introspection import Introspection, Memory, Received
+from mcp_auth_contract.issuer.odd_keys import CERTIFICATE, listening_path
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, fresh_key, load_folder
 
-_ROLE_OF = {
-    IssuerName.TRUSTED: Role.ISSUER,
-    IssuerName.LOOKALIKE: Role.LOOKALIKE,
-    IssuerName.SECOND: Role.SECOND,
-}
+_ROLE_OF = {IssuerName.TRUSTED: Role.ISSUER, IssuerName.LOOKALIKE: Role.LOOKALIKE, IssuerName.SECOND: Role.SECOND}
 _WELL_KNOWN = "/.well-known/"
 _METADATA = ("oauth-authorization-server", "openid-configuration")
 
@@ -80,9 +74,7 @@ class EmbeddedIssuer:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._url = self._ca_file = None
         self._stack.close()
 
@@ -162,16 +154,12 @@ class EmbeddedIssuer:
         """
         with self._lock:
             if (role, alg) not in self._keys:
-                self._keys[role, alg] = self._made(role, alg)
+                shared = role is Role.ENCRYPTION and alg.is_rsa
+                same = ((role, one) for one in Algorithm if shared and one.is_rsa)
+                known = next((self._keys[key] for key in same if key in self._keys), None)
+                made = known or fresh_key(alg, f"{role}-{alg.lower()}-{uuid4().hex[:8]}")
+                self._keys[role, alg] = SigningKey(alg, made.kid, made.private)
             return self._keys[role, alg]
-
-    def _made(self, role: Role, alg: Algorithm) -> SigningKey:
-        if role is Role.ENCRYPTION and alg.is_rsa:
-            for other in Algorithm:
-                if other.is_rsa and (role, other) in self._keys:
-                    made = self._keys[role, other]
-                    return SigningKey(alg, made.kid, made.private)
-        return fresh_key(alg, f"{role}-{alg.lower()}-{uuid4().hex[:8]}")
 
     def load_keys(self) -> None:
         """Read the key folder, if there is one; entering does so too. Needed alone to mint without serving."""

@@ -29,14 +29,7 @@ class FaultKind(StrEnum):
         return self not in _BEYOND_SYNTAX
 
 
-_BEYOND_SYNTAX = frozenset(
-    {
-        FaultKind.UNQUOTED_REALM,
-        FaultKind.CHARACTERS,
-        FaultKind.EMPTY_SCOPE,
-        FaultKind.SCOPE_FORM,
-    }
-)
+_BEYOND_SYNTAX = {FaultKind.UNQUOTED_REALM, FaultKind.CHARACTERS, FaultKind.EMPTY_SCOPE, FaultKind.SCOPE_FORM}
 
 
 @dataclass(frozen=True, slots=True)

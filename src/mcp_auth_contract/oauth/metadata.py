@@ -273,16 +273,11 @@ def _absolute_faults(url: str, parts: _Url) -> list[str]:
     elif scheme not in ("http", "https"):
         faults.append(f"{scheme} instead of https")
     found = _AUTHORITY.fullmatch(parts.authority)
-    if found is None or _is_wrong_address(found.group("host")) or int(found.group("port") or 0) > 65535:
+    host, port = found.group("host", "port") if found else ("", "")
+    try:
+        address = ipaddress.IPv6Address(host[1:-1]) if host.startswith("[") else host
+    except ValueError:
+        address = ""
+    if not address or int(port or 0) > 65535:
         faults.append("a malformed host or port")
     return faults
-
-
-def _is_wrong_address(host: str) -> bool:
-    if not host.startswith("["):
-        return False
-    try:
-        ipaddress.IPv6Address(host[1:-1])
-    except ValueError:
-        return True
-    return False

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mcp_auth_contract.pytest_plugin.fixtures import (
+    MovableClock,
     mcp_app,
     mcp_client,
     mcp_clock,
@@ -25,7 +26,6 @@ from mcp_auth_contract.pytest_plugin.fixtures import (
 
 if TYPE_CHECKING:
     from mcp_auth_contract.pytest_plugin.client import Client, Connect, Reply
-    from mcp_auth_contract.pytest_plugin.clock import MovableClock
     from mcp_auth_contract.pytest_plugin.items import ContractFile
     from mcp_auth_contract.pytest_plugin.minting import Mint
     from mcp_auth_contract.pytest_plugin.mocked import MockedIssuer
@@ -59,28 +59,22 @@ __all__ = [
 ]
 
 _LATER = {
-    "Client": "client",
-    "Connect": "client",
-    "Mint": "minting",
-    "MockedIssuer": "mocked",
-    "MovableClock": "clock",
-    "Reply": "client",
-    "TokenCase": "validators",
-    "TokenCases": "validators",
-    "assert_accepted": "refusals",
-    "assert_refused": "refusals",
-    "challenge_of": "refusals",
-    "token_cases": "validators",
+    "client": ("Client", "Connect", "Reply"),
+    "minting": ("Mint",),
+    "mocked": ("MockedIssuer",),
+    "refusals": ("assert_accepted", "assert_refused", "challenge_of"),
+    "validators": ("TokenCase", "TokenCases", "token_cases"),
 }
 """What this module gives when it is first asked for, by the module that has it."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    for module, names in _LATER.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -121,40 +115,26 @@ def _is_contract_name(name: str) -> bool:
     return name.startswith("mcp-auth-contract") or name.endswith(".mcp-auth-contract.toml")
 
 
-def _asked(config: pytest.Config) -> list[Path]:
-    """Return the contract files that the option and the ini key name."""
-    here = config.invocation_params.dir
-    named = [here / name for name in config.getoption("mcp_auth_contract")]
-    return [Path(path).resolve() for path in (*named, *config.getini("mcp_auth_contract"))]
-
-
-def _arguments(config: pytest.Config) -> list[Path]:
-    here = config.invocation_params.dir
-    return [(here / argument.partition("[")[0].partition("::")[0]).resolve() for argument in config.args]
-
-
 _BY_OPTION = pytest.StashKey[tuple[Path, ...]]()
 _BY_ARGUMENT = pytest.StashKey[frozenset[Path]]()
 
 
-def _contracts(config: pytest.Config) -> frozenset[Path]:
-    by_option: tuple[Path, ...] = config.stash.get(_BY_OPTION, ())
-    return config.stash.get(_BY_ARGUMENT, frozenset()).union(by_option)
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """Find out which contracts are asked for, and register their markers; does nothing when none is."""
-    asked = _asked(config)
+    here = config.invocation_params.dir
+    named = [here / name for name in config.getoption("mcp_auth_contract")]
+    asked = [Path(path).resolve() for path in (*named, *config.getini("mcp_auth_contract"))]
     for file in asked:
         if not file.is_file():
             raise pytest.UsageError(f"--mcp-auth-contract: {file}: no such contract file")
-    arguments = frozenset(file for file in _arguments(config) if file in asked or _is_contract_name(file.name))
+    given = [(here / argument.partition("[")[0].partition("::")[0]).resolve() for argument in config.args]
+    arguments = frozenset(file for file in given if file in asked or _is_contract_name(file.name))
     config.stash[_BY_ARGUMENT] = arguments
     config.stash[_BY_OPTION] = tuple(file for file in dict.fromkeys(asked) if file not in arguments)
     if asked or arguments:
-        from mcp_auth_contract.pytest_plugin.markers import register
+        from mcp_auth_contract.pytest_plugin.items import register_markers
 
-        register(config)
+        register_markers(config)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "ContractFile | None":
@@ -186,7 +166,7 @@ def pytest_make_collect_report(
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep the cases of a contract on one worker, where pytest-xdist would spread them."""
-    contracts = _contracts(config)
+    contracts = {*config.stash.get(_BY_ARGUMENT, frozenset()), *config.stash.get(_BY_OPTION, ())}
     if not contracts or config.getvalue("dist") not in ("load", "worksteal", "loadgroup"):
         return None
     from mcp_auth_contract.pytest_plugin.scheduling import ContractScheduling

@@ -1,9 +1,10 @@
 """A raw MCP client for people's own tests: it says what was answered, and repairs nothing."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,9 +15,10 @@ from mcp_auth_contract.clock import RealTime
 from mcp_auth_contract.contract import Contract
 from mcp_auth_contract.execution.servers import started
 from mcp_auth_contract.model import OperationKind, Revision
-from mcp_auth_contract.oauth import Challenges
+from mcp_auth_contract.oauth.challenge import Challenges
 from mcp_auth_contract.pytest_plugin.minting import Mint
-from mcp_auth_contract.server import LoadedApp, lifespan, loaded
+from mcp_auth_contract.server import lifespan, loaded
+from mcp_auth_contract.server.application import LoadedApp
 from mcp_auth_contract.wire import (
     AsgiApp,
     Call,
@@ -197,7 +199,7 @@ class Connect:
 
 
 @contextmanager
-def running(contract: Contract, app: AsgiApp | None = None, ca_files: tuple[str, ...] = ()) -> Iterator[Server]:
+def running(contract: Contract, app: AsgiApp | None = None, ca_file: Path | None = None) -> Iterator[Server]:
     """Start the server of a resolved contract, or `app` in its place, and yield it until the block ends.
 
     Raises ContractError and Unreachable as a run does.
@@ -205,52 +207,34 @@ def running(contract: Contract, app: AsgiApp | None = None, ca_files: tuple[str,
     redactor = Redactor()
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(_reached(contract, app, redactor, ca_files)) as http,
+        portal.wrap_async_context_manager(_reached(contract, app, redactor, ca_file)) as http,
     ):
         yield Server(portal, http, contract.target.endpoint, redactor, contract.target.revisions)
 
 
 @asynccontextmanager
 async def _reached(
-    contract: Contract, app: AsgiApp | None, redactor: Redactor, ca_files: tuple[str, ...]
+    contract: Contract, app: AsgiApp | None, redactor: Redactor, ca_file: Path | None
 ) -> AsyncIterator[HttpClient]:
-    target = contract.target
-    trusted = [*ca_files, *([target.ca_file] if target.ca_file else [])]
-    if app is None and target.app is None:
-        async with (
-            started(contract, redactor, RealTime().left),
-            HttpClient(
-                target.endpoint, redactor=redactor, headers=tuple(target.headers.items()), ca_files=trusted
-            ) as http,
-        ):
-            yield http
-        return
-    with _application(contract, app, redactor) as ready:
-        async with (
-            lifespan(ready, label=contract.label, redact=redactor.redact),
-            HttpClient(
-                target.endpoint,
-                redactor=redactor,
-                headers=tuple(target.headers.items()),
-                ca_files=trusted,
-                transport=InsideTransport(ready.app, state=ready.state),
-                resolve=resolver_inside(urlsplit(target.endpoint).hostname or ""),
-            ) as http,
-        ):
-            yield http
-
-
-@contextmanager
-def _application(contract: Contract, app: AsgiApp | None, redactor: Redactor) -> Iterator[LoadedApp]:
-    if app is not None:
-        yield LoadedApp(app)
-        return
-    with loaded(
-        contract.target.app or "",
-        folder=contract.folder,
-        env=contract.target.env,
-        label=contract.label,
-        redact=redactor.redact,
-        keep_output=False,
-    ) as ready:
-        yield ready
+    target, label, redact = contract.target, contract.label, redactor.redact
+    inside: dict[str, Any] = {}
+    async with AsyncExitStack() as stack:
+        if app is None and target.app is None:
+            await stack.enter_async_context(started(contract, redactor, RealTime().left))
+        else:
+            if app is None:
+                loading = partial(loaded, folder=contract.folder, env=target.env, label=label, redact=redact)
+                ready = stack.enter_context(loading(target.app or "", keep_output=False))
+            else:
+                ready = LoadedApp(app)
+            await stack.enter_async_context(lifespan(ready, label=label, redact=redact))
+            inside["transport"] = InsideTransport(ready.app, state=ready.state)
+            inside["resolve"] = resolver_inside(urlsplit(target.endpoint).hostname or "")
+        client = HttpClient(
+            target.endpoint,
+            redactor=redactor,
+            headers=tuple(target.headers.items()),
+            ca_files=[str(file) for file in (ca_file, target.ca_file) if file],
+            **inside,
+        )
+        yield await stack.enter_async_context(client)

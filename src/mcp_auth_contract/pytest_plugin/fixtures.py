@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from mcp_auth_contract.contract import Contract
     from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
     from mcp_auth_contract.pytest_plugin.client import Connect, Server
-    from mcp_auth_contract.pytest_plugin.clock import MovableClock
     from mcp_auth_contract.pytest_plugin.minting import Mint
     from mcp_auth_contract.pytest_plugin.mocked import MockedIssuer
+    from mcp_auth_contract.server import FrozenTime
     from mcp_auth_contract.tokens import TokenProfile
 
 _DEFAULT_NAME = "mcp-auth-contract.toml"
@@ -113,12 +113,8 @@ def mcp_server(mcp_issuer: "EmbeddedIssuer", mcp_contract: "Contract | None", mc
     """The server of the contract, started once for the session: in this process, as a command, or up already."""
     from mcp_auth_contract.pytest_plugin.client import running
 
-    with running(_demand_contract(mcp_contract, mcp_app), mcp_app, _ca_files(mcp_issuer)) as server:
+    with running(_demand_contract(mcp_contract, mcp_app), mcp_app, mcp_issuer.ca_file) as server:
         yield server
-
-
-def _ca_files(issuer: "EmbeddedIssuer") -> tuple[str, ...]:
-    return () if issuer.ca_file is None else (str(issuer.ca_file),)
 
 
 @pytest.fixture
@@ -141,16 +137,33 @@ def mcp_client(request: pytest.FixtureRequest, mcp_mint: "Mint") -> "Iterator[Co
     if app is None and contract.target.app is None:
         raise UsageError("mcp_clock: moves a server in this process only; write target.app, or override mcp_app")
     issuer: EmbeddedIssuer = request.getfixturevalue("mcp_issuer")
-    with running(contract, app, _ca_files(issuer)) as server:
+    with running(contract, app, issuer.ca_file) as server:
         connect = Connect(server, lambda: mcp_mint)
         yield connect
         connect.close()
 
 
+class MovableClock:
+    """Moves the time of everything in this process: test, issuer, and an application that runs here."""
+
+    def __init__(self, frozen: "FrozenTime") -> None:
+        self._frozen = frozen
+
+    def move(self, seconds: float) -> None:
+        """Move the clock forwards. Raises ValueError for a move backwards."""
+        self._frozen.move(seconds)
+
+    @property
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        from mcp_auth_contract.clock import system_clock
+
+        return system_clock()
+
+
 @pytest.fixture
-def mcp_clock() -> "Iterator[MovableClock]":
+def mcp_clock() -> Iterator[MovableClock]:
     """The clock of this process: `mcp_clock.move(3600)` moves test, issuer and an application in this process."""
-    from mcp_auth_contract.pytest_plugin.clock import MovableClock
     from mcp_auth_contract.server import FrozenTime
 
     with FrozenTime() as frozen:

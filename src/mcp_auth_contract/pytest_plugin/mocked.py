@@ -1,7 +1,7 @@
 """An issuer without sockets: respx answers its metadata, its keys and its introspection."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,7 @@ from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerName, IssuerSettings
 from mcp_auth_contract.issuer.app import issuer_app
 from mcp_auth_contract.pytest_plugin.minting import Mint
 from mcp_auth_contract.tokens import TokenProfile
+from mcp_auth_contract.wire import InsideTransport
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,43 +57,14 @@ def mocked(
     """Answer httpx at the URL, synchronous and asynchronous clients alike, until the block ends."""
     issuer = EmbeddedIssuer(settings)
     issuer.load_keys()
-    app: Any = issuer_app(url, issuer.control, issuer.memory, issuer.key_of, settings.algorithms)
+    transport = InsideTransport(issuer_app(url, issuer.control, issuer.memory, issuer.key_of, settings.algorithms))
     with start_blocking_portal() as portal, respx.mock(assert_all_called=False) as router:
 
         def answered(request: Any) -> respx.MockResponse:
-            status, headers, body = portal.call(
-                _answer, app, request.method, request.url, request.headers, request.read()
-            )
-            return respx.MockResponse(status, headers=headers, content=body)
+            request.read()
+            response = portal.call(transport.handle_async_request, request)
+            body = portal.call(response.aread)
+            return respx.MockResponse(response.status_code, headers=response.headers.raw, content=body)
 
         router.route(url__regex=rf"^{re.escape(url)}(/|$)").mock(side_effect=answered)
         yield MockedIssuer(url, router, Mint(issuer, profile, contract), issuer)
-
-
-async def _answer(app: Any, method: str, url: Any, headers: Any, body: bytes) -> tuple[int, list[Any], bytes]:
-    """Run the issuer's application for one request."""
-    scope: Mapping[str, Any] = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": method,
-        "scheme": url.scheme,
-        "path": url.path,
-        "raw_path": url.raw_path.partition(b"?")[0],
-        "query_string": url.query,
-        "root_path": "",
-        "headers": [(name.lower(), value) for name, value in headers.raw],
-        "client": ("127.0.0.1", 50000),
-        "server": (url.host, url.port or 443),
-    }
-    sent: list[Mapping[str, Any]] = []
-
-    async def receive() -> Mapping[str, Any]:
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    async def send(message: Mapping[str, Any]) -> None:
-        sent.append(message)
-
-    await app(dict(scope), receive, send)
-    content = b"".join(message.get("body", b"") for message in sent if message["type"] == "http.response.body")
-    return int(sent[0]["status"]), list(sent[0].get("headers", ())), content

@@ -2,11 +2,15 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_auth_contract.answers import Accepted, Answer, describe, read
-from mcp_auth_contract.oauth import Challenge, Challenges, Fault, FaultKind, parse_challenges, scopes_of
+from mcp_auth_contract.oauth.challenge import Challenge, Challenges, parse_challenges, scopes_of
+from mcp_auth_contract.oauth.challenge_syntax import FaultKind
 from mcp_auth_contract.wire.messages import events_in, messages_in
+
+if TYPE_CHECKING:
+    from mcp_auth_contract.pytest_plugin.client import Reply
 
 _STATUS_OF = {"invalid_request": 400, "invalid_token": 401, "insufficient_scope": 403}
 """RFC 6750 §3.1."""
@@ -23,12 +27,7 @@ class Response(Protocol):
     def text(self) -> str: ...
 
 
-class _HasAnswer(Protocol):
-    @property
-    def answer(self) -> Answer: ...
-
-
-def answer_of(response: "Response | Answer | _HasAnswer") -> Answer:
+def answer_of(response: "Response | Answer | Reply") -> Answer:
     """Return any response as an answer of the kit: a reply of `mcp_client`, an answer, a response of an HTTP client."""
     if isinstance(response, Answer):
         return response
@@ -39,7 +38,10 @@ def answer_of(response: "Response | Answer | _HasAnswer") -> Answer:
     if not isinstance(status, int):
         raise TypeError(f"no response of an HTTP client: {type(response).__name__}")
     text = str(getattr(response, "text", ""))
-    headers = tuple(_lines(getattr(response, "headers", {})))
+    fields = getattr(response, "headers", {})
+    # Every line of every field: a second WWW-Authenticate must not hide behind the first one.
+    pairs = fields.multi_items() if hasattr(fields, "multi_items") else fields.items()
+    headers = tuple((str(name).lower(), str(value)) for name, value in pairs)
     answer = Answer("", "", "", status=status, headers=headers, text=text)
     stream = answer.media_type == "text/event-stream"
     bodies = list(events_in(text)) if stream else [text]
@@ -47,12 +49,6 @@ def answer_of(response: "Response | Answer | _HasAnswer") -> Answer:
     replies = [one for one in messages if "result" in one or "error" in one]
     reply = replies[-1] if replies else None
     return Answer("", "", "", status=status, headers=headers, text=text, messages=messages, reply=reply, stream=stream)
-
-
-def _lines(headers: Any) -> Iterable[tuple[str, str]]:
-    """Every line of every field: a second WWW-Authenticate must not hide behind the first one."""
-    pairs = headers.multi_items() if hasattr(headers, "multi_items") else headers.items()
-    return [(str(name).lower(), str(value)) for name, value in pairs]
 
 
 def _challenges(answer: Answer) -> Challenges:
@@ -67,7 +63,7 @@ def _challenges(answer: Answer) -> Challenges:
     return parse_challenges(strings)
 
 
-def challenge_of(response: "Response | Answer | _HasAnswer") -> Challenge:
+def challenge_of(response: "Response | Answer | Reply") -> Challenge:
     """Return the Bearer challenge of a response (RFC 9110 §11.6.1, RFC 6750 §3).
 
     Several fields, several schemes in one field, quoted commas and any case are read as a client has to read them.
@@ -76,7 +72,9 @@ def challenge_of(response: "Response | Answer | _HasAnswer") -> Challenge:
     __tracebackhide__ = True
     answer = answer_of(response)
     challenges = _challenges(answer)
-    faults = [fault for fault in challenges.faults if _matters(fault)]
+    # A realm without quotes is read by every parser.
+    known = [fault for fault in challenges.faults if fault.kind is not FaultKind.UNQUOTED_REALM]
+    faults = [fault for fault in known if (fault.scheme or "bearer").lower() == "bearer"]
     if faults:
         said = "; ".join(f"{fault.kind.value} ({fault.detail})" for fault in faults)
         raise AssertionError(f"expected a well-formed Bearer challenge, observed {said}: {list(challenges.lines)}")
@@ -86,13 +84,8 @@ def challenge_of(response: "Response | Answer | _HasAnswer") -> Challenge:
     return challenges.bearer
 
 
-def _matters(fault: Fault) -> bool:
-    """Whether a fault concerns the Bearer challenge; a realm without quotes is read by every parser."""
-    return fault.kind is not FaultKind.UNQUOTED_REALM and (fault.scheme or "bearer").lower() == "bearer"
-
-
 def assert_refused(
-    response: "Response | Answer | _HasAnswer",
+    response: "Response | Answer | Reply",
     error: str | None = None,
     *,
     status: int | None = None,
@@ -117,20 +110,17 @@ def assert_refused(
     if error is None and status is None and challenge.get("error") is not None:
         raise AssertionError(f"expected a challenge without an error code, observed {describe(answer)}")
     if error is not None and challenge.get("error") != error:
-        raise AssertionError(
-            f"expected error={json.dumps(error)}, observed {describe(answer)}: {dict(challenge.params)}"
-        )
-    missing = sorted(set(scopes) - scopes_of(challenge.get("scope") or ""))
+        observed = f"{describe(answer)}: {dict(challenge.params)}"
+        raise AssertionError(f"expected error={json.dumps(error)}, observed {observed}")
+    said = challenge.get("scope")
+    missing = sorted(set(scopes) - scopes_of(said or ""))
     if missing:
-        said = challenge.get("scope")
-        raise AssertionError(
-            f"expected the scopes {' '.join(missing)} in the challenge, observed "
-            f"{'no scope' if said is None else f'scope={json.dumps(said)}'}"
-        )
+        observed = "no scope" if said is None else f"scope={json.dumps(said)}"
+        raise AssertionError(f"expected the scopes {' '.join(missing)} in the challenge, observed {observed}")
     return challenge
 
 
-def assert_accepted(response: "Response | Answer | _HasAnswer") -> Answer:
+def assert_accepted(response: "Response | Answer | Reply") -> Answer:
     """See that a request had its effect, and return the answer: a 200 can hold a JSON-RPC error or a failed tool."""
     __tracebackhide__ = True
     answer = answer_of(response)

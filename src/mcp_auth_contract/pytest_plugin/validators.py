@@ -10,7 +10,6 @@ from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,
-    Expectation,
     Identity,
     Minted,
     Role,
@@ -20,6 +19,7 @@ from mcp_auth_contract.tokens import (
     mint_case,
     published_key,
 )
+from mcp_auth_contract.tokens.defects.defect import Expectation
 
 _VERDICTS = {Expectation.ACCEPTED: True, Expectation.REFUSED: False}
 _SOMEBODY = Identity(name="alice", subject="alice", tenant="t1", scopes=("read", "write"))

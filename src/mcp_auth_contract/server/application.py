@@ -199,8 +199,7 @@ class _Problem:
 
 
 def _one_line(text: str) -> str:
-    words = " ".join(text.split())
-    return "".join(character for character in words if character.isprintable())[:_LONGEST_MESSAGE]
+    return "".join(filter(str.isprintable, " ".join(text.split())))[:_LONGEST_MESSAGE]
 
 
 def _imported(name: str, problem: _Problem) -> ModuleType:

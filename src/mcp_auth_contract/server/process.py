@@ -11,7 +11,6 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -137,9 +136,7 @@ class StartedProcess:
             raise
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._stop()
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
@@ -169,8 +166,10 @@ class StartedProcess:
             await asyncio.gather(ended, ready, return_exceptions=True)
 
     def _last(self) -> str:
-        # A line that began before the kept output may begin with half a secret, so of a long one the end is shown.
-        lines = [_printable(line)[-_SHOWN_LINE:] for line in self._redact(self.output).splitlines() if line.strip()]
+        # A line that began before the kept output may begin with half a secret, so of a long one the end is shown;
+        # without the control characters by which it could command a terminal.
+        written = [line.strip() for line in self._redact(self.output).splitlines() if line.strip()]
+        lines = ["".join(filter(str.isprintable, line))[-_SHOWN_LINE:] for line in written]
         return f"; it wrote last: {' | '.join(lines[-3:])}" if lines else "; it wrote nothing"
 
     async def _stop(self) -> None:
@@ -205,11 +204,6 @@ class StartedProcess:
         transport = getattr(process, "_transport", None)
         if transport is not None:  # asyncio closes the pipes only when it collects the process
             transport.close()
-
-
-def _printable(line: str) -> str:
-    """Return a line without the control characters by which it could command a terminal."""
-    return "".join(character for character in line.strip() if character.isprintable())
 
 
 def _signal_group(process: asyncio.subprocess.Process, *, kill: bool) -> None:

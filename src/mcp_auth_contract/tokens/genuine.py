@@ -1,11 +1,15 @@
 """A genuine token: one that an issuer signed whom the kit does not control, and what can be made of it."""
 
 import json
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.tokens.defects import DEFECTS, mint_case
 from mcp_auth_contract.tokens.keys import (
     Algorithm,
     CannotSign,
@@ -15,9 +19,11 @@ from mcp_auth_contract.tokens.keys import (
     SigningKey,
     b64url,
     fresh_key,
+    published_key,
     unb64url,
 )
-from mcp_auth_contract.tokens.spec import TokenProfile, TokenSpec, compact_json, unsigned
+from mcp_auth_contract.tokens.mint import MintedWrongly, mint
+from mcp_auth_contract.tokens.spec import Identity, TokenProfile, TokenSpec, compact_json, good_token, unsigned
 
 _NO_KEY = "needs a key of the token's issuer"
 
@@ -56,12 +62,9 @@ class _GenuineKey(SigningKey):
 
     def __init__(self, token: GenuineToken | None) -> None:
         kid = token.header.get("kid") if token is not None else None
-        for name, value in {
-            "_token": token,
-            "kid": kid if isinstance(kid, str) else "",
-            "thumbprint": "genuine",
-        }.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_token", token)
+        object.__setattr__(self, "kid", kid if isinstance(kid, str) else "")
+        object.__setattr__(self, "thumbprint", "genuine")
 
     def __repr__(self) -> str:
         return "<the key of a genuine token>"
@@ -119,12 +122,10 @@ class _GenuineSpec(TokenSpec):
 
     @property
     def header_bytes(self) -> bytes:
-        """The bytes of the JOSE header."""
         return _exact(self.raw_header, self.header, self.genuine.header, self.genuine.header_bytes)
 
     @property
     def payload_bytes(self) -> bytes:
-        """The bytes of the payload."""
         return _exact(self.raw_payload, self.claims, self.genuine.claims, self.genuine.payload_bytes)
 
 
@@ -170,16 +171,7 @@ def genuine_spec(token: GenuineToken, profile: TokenProfile, now: float) -> Toke
 def opaque_spec(token: str, profile: TokenProfile, now: float) -> TokenSpec:
     """Return the spec of a genuine token that says nothing itself."""
     nothing = GenuineToken({}, {}, b"{}", b"{}", b"")
-    return _GenuineSpec(
-        profile=profile,
-        now=now,
-        header={},
-        claims={},
-        key=_GenuineKey(None),
-        signature=unsigned,
-        form=token,
-        genuine=nothing,
-    )
+    return replace(genuine_spec(nothing, profile, now), key=_GenuineKey(None), signature=unsigned, form=token)
 
 
 def strangers_keys(make: Callable[[Algorithm, str], SigningKey] = fresh_key) -> KeyFinder:
@@ -194,3 +186,47 @@ def strangers_keys(make: Callable[[Algorithm, str], SigningKey] = fresh_key) -> 
         return known[alg]
 
     return find
+
+
+def obstacle(good: TokenSpec, defect: str, variant: str | None, keys: KeyFinder) -> str | None:
+    """Return why a genuine token cannot have this fault; None where it can.
+
+    The reason is empty where the fault makes no difference for this token.
+    """
+    try:
+        minted = mint_case(good, defect, variant, keys=keys)
+    except CannotSign as fault:
+        return str(fault)
+    except (UsageError, MintedWrongly, ValueError):
+        # Its members need not be those, or of the types, that the kit would have written.
+        return ""
+    return "" if minted.token == mint(good) else None
+
+
+@cache
+def tampering(defect: str) -> bool:
+    """Whether a genuine JWT by one of the kit's algorithms can be given this fault by tampering alone."""
+    keys = strangers_keys(lambda alg, _kid: published_key(Role.STRANGER, alg))
+    variants = DEFECTS[defect].variants or ("",)
+    return any(obstacle(good, defect, variant, keys) is None for good in _examples() for variant in variants)
+
+
+@cache
+def _examples() -> tuple[TokenSpec, ...]:
+    """One genuine token for each algorithm, with all that a profile may ask for."""
+    examples: list[TokenSpec] = []
+    for algorithm in Algorithm:
+        profile = TokenProfile(
+            issuer="https://issuer.mcp-auth-contract.test",
+            audience="https://mcp-auth-contract.test/mcp",
+            tenant_claim="tenant",
+            algorithm=algorithm,
+            required=frozenset({"sub", "tenant"}),
+        )
+        somebody = Identity(name="somebody", subject="somebody", tenant="t1", scopes=("read",))
+        signed = good_token(profile, somebody, published_key(Role.ISSUER, algorithm), time.time())
+        token = parse_genuine(mint(signed))
+        if token is None:
+            raise MintedWrongly("the kit's own token is not read as a JWT")
+        examples.append(genuine_spec(token, profile, signed.now))
+    return tuple(examples)

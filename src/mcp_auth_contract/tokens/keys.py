@@ -87,9 +87,13 @@ class SigningKey:
     thumbprint: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        members = {name: value for name, value in self.public_jwk().items() if name not in _NOT_HASHED}
-        canonical = json.dumps(members, separators=(",", ":"), sort_keys=True).encode()
-        object.__setattr__(self, "thumbprint", b64url(hashlib.sha256(canonical).digest()))
+        object.__setattr__(self, "thumbprint", b64url(hashlib.sha256(self.thumbprint_input).digest()))
+
+    @property
+    def thumbprint_input(self) -> bytes:
+        """The required public members in canonical JSON (RFC 7638 §3)."""
+        members = {name: value for name, value in self.public_jwk().items() if name not in {"kid", "alg", "use"}}
+        return json.dumps(members, separators=(",", ":"), sort_keys=True).encode()
 
     def public_jwk(self) -> dict[str, str]:
         """Return the JWK to publish: `kty`, `kid`, `alg`, `use` and the public members, nothing else."""
@@ -117,8 +121,6 @@ _PUBLIC_MEMBERS = ("n", "e", "crv", "x", "y")
 
 KeyFinder: TypeAlias = Callable[[Role, Algorithm], SigningKey]
 """Finds the key that a role signs with; `published_key` is one."""
-
-_NOT_HASHED = frozenset({"kid", "alg", "use"})
 
 
 def fresh_key(alg: Algorithm, kid: str) -> SigningKey:
@@ -198,7 +200,9 @@ class _Members:
         public = rsa.RSAPublicNumbers(self.number("e"), self.number("n"))
         p, q, d = self.number("p"), self.number("q"), self.number("d")
         dp, dq, qi = self.number("dp"), self.number("dq"), self.number("qi")
-        if not min(p, q, d, public.e) > 1 or not _consistent(public, p, q, d, dp, dq, qi):
+        if not min(p, q, d, public.e) > 1 or p * q != public.n or d * public.e % math.lcm(p - 1, q - 1) != 1:
+            raise ValueError("the numbers are not of one key")
+        if (dp, dq) != (d % (p - 1), d % (q - 1)) or qi * q % p != 1:
             raise ValueError("the numbers are not of one key")
         # OpenSSL would test p and q for primality besides, at 25 ms a key.
         numbers = rsa.RSAPrivateNumbers(p, q, d, dp, dq, qi, public)
@@ -220,11 +224,6 @@ class _Members:
         if key.public_key().public_bytes_raw() != self.octets("x"):
             raise ValueError("x is of another key")
         return key
-
-
-def _consistent(public: rsa.RSAPublicNumbers, p: int, q: int, d: int, dp: int, dq: int, qi: int) -> bool:
-    exponents = d * public.e % math.lcm(p - 1, q - 1) == 1 and (dp, dq) == (d % (p - 1), d % (q - 1))
-    return p * q == public.n and exponents and qi * q % p == 1
 
 
 def load_folder(path: Path) -> dict[tuple[Role, Algorithm], SigningKey]:

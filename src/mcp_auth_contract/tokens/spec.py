@@ -58,12 +58,8 @@ class TokenProfile:
 
     def claim_name(self, written: str) -> str:
         """Return the name of a claim, in which {subject}, {tenant}, {scope} and {client} stand for the profile's."""
-        return written.format(
-            subject=self.subject_claim,
-            tenant=self.tenant_claim,
-            scope=self.scope_claim,
-            client=self.client_claim,
-        )
+        told = {"tenant": self.tenant_claim, "scope": self.scope_claim, "client": self.client_claim}
+        return written.format(subject=self.subject_claim, **told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,7 +265,6 @@ def difference(one: TokenSpec, other: TokenSpec) -> frozenset[str]:
 
 def _differing(one: Mapping[str, object], other: Mapping[str, object]) -> set[str]:
     shared = one.keys() & other.keys()
-    changed = (name for name in shared if one[name] is not other[name])
-    return (one.keys() ^ other.keys()) | {
-        name for name in changed if compact_json(one[name]) != compact_json(other[name])
-    }
+    others = [name for name in shared if one[name] is not other[name]]
+    changed = {name for name in others if compact_json(one[name]) != compact_json(other[name])}
+    return (one.keys() ^ other.keys()) | changed

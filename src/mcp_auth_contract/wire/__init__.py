@@ -1,6 +1,5 @@
 """The wire: the one HTTP client, redaction and evidence, and MCP in every revision."""
 
-from mcp_auth_contract.wire.dates import seconds_of
 from mcp_auth_contract.wire.evidence import Evidence, Exchange
 from mcp_auth_contract.wire.http import HttpClient
 from mcp_auth_contract.wire.inside import AsgiApp, InsideTransport, resolver_inside
@@ -14,19 +13,10 @@ from mcp_auth_contract.wire.mcp import (
     read_headers,
     request,
 )
-from mcp_auth_contract.wire.origin import KitFault, resolve_host
+from mcp_auth_contract.wire.pace import seconds_of
 from mcp_auth_contract.wire.redaction import Redactor
-from mcp_auth_contract.wire.request import HeaderPair, Request
-from mcp_auth_contract.wire.session import (
-    LISTS,
-    Conversation,
-    Detected,
-    Handshake,
-    Listing,
-    ListKind,
-    detect_revisions,
-    list_all,
-)
+from mcp_auth_contract.wire.request import HeaderPair, Request, resolve_host
+from mcp_auth_contract.wire.session import LISTS, Conversation, Handshake, Listing, ListKind, detect_revisions, list_all
 
 __all__ = [
     "ACCEPT",
@@ -34,14 +24,12 @@ __all__ = [
     "AsgiApp",
     "Call",
     "Conversation",
-    "Detected",
     "Evidence",
     "Exchange",
     "Handshake",
     "HeaderPair",
     "HttpClient",
     "InsideTransport",
-    "KitFault",
     "ListKind",
     "Listing",
     "Message",

@@ -128,14 +128,11 @@ class Evidence:
         """Add a finished exchange. An id is recorded once."""
         if exchange.id in self._exchanges:
             raise ValueError(f"exchange {exchange.id} is already recorded")
-        self._exchanges[exchange.id] = self._capped(exchange)
-
-    def _capped(self, exchange: Exchange) -> Exchange:
         lines = exchange.response_headers
         kept = self._room.cap(sum(len(name) + len(value) for name, value in lines), _HEADER_CAP, _SHORT_HEADERS)
         sent = self._room.cap(len(exchange.request_body), self.body_cap, _SHORT_BODY)
         received = self._room.cap(len(exchange.response_body), self.body_cap, _SHORT_BODY)
-        return replace(
+        self._exchanges[exchange.id] = replace(
             exchange,
             response_headers=cut_headers(lines, kept),
             request_body=exchange.request_body[:sent],

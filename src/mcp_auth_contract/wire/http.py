@@ -6,29 +6,31 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from sys import getsizeof
-from types import TracebackType
 from typing import Any, Self
 
 import httpx
 
 from mcp_auth_contract.answers import WITHHELD, Answer, TransportFailure
 from mcp_auth_contract.clock import stopwatch
-from mcp_auth_contract.wire.connections import FAILURES, Connections, trouble_of
-from mcp_auth_contract.wire.conversation import Attempt, Received
+from mcp_auth_contract.wire.conversation import FAILURES, Attempt, Connections, Received, trouble_of
 from mcp_auth_contract.wire.evidence import Evidence, Exchange, Room
-from mcp_auth_contract.wire.origin import (
+from mcp_auth_contract.wire.pace import Pace, Patience
+from mcp_auth_contract.wire.redaction import REDACTED, Redactor
+from mcp_auth_contract.wire.request import (
+    HeaderPair,
     KitFault,
     Origin,
     Reach,
+    Request,
     Resolve,
+    encode_headers,
+    header_text,
     origin_of,
     reach_of,
     refusal,
     resolve_host,
+    wire_headers,
 )
-from mcp_auth_contract.wire.pace import Pace, Patience
-from mcp_auth_contract.wire.redaction import REDACTED, Redactor
-from mcp_auth_contract.wire.request import HeaderPair, Request, encode_headers, header_text, wire_headers
 
 _ROOM = 24 * 1024 * 1024
 _SHORT = 64 * 1024
@@ -88,9 +90,7 @@ class HttpClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._connections.close()
 
     @property
@@ -107,12 +107,7 @@ class HttpClient:
         return (await self.receive(request)).answer
 
     async def fetch(
-        self,
-        url: str,
-        *,
-        accept: str = "application/json",
-        headers: Sequence[HeaderPair] = (),
-        note: str = "",
+        self, url: str, *, accept: str = "application/json", headers: Sequence[HeaderPair] = (), note: str = ""
     ) -> Answer:
         """GET a document without credentials. A URL that must not be fetched gives an answer without a status.
 
@@ -181,7 +176,7 @@ class HttpClient:
                 received = await asyncio.to_thread(attempt.received, exchange, self.redactor)
         else:
             received = attempt.received(exchange, self.redactor)
-        self._record(attempt, received.answer, started, stopwatch() - begun, received.leaked)
+        self._record(attempt, received, started, stopwatch() - begun)
         return self._kept(received)
 
     def _kept(self, received: Received) -> Received:
@@ -224,13 +219,11 @@ class HttpClient:
         if attempt.origin == self.target_origin or self._connections.mounted(attempt.origin):
             return url, extensions
         try:
-            addresses = await self._resolve(attempt.origin[1], attempt.origin[2])
+            addresses = await self._resolve(*attempt.origin[1:])
         except (OSError, UnicodeError):
             attempt.fail(TransportFailure.CONNECT, "host name not found")
             return url, extensions
-        reaches = await self._target_reaches()
-        refused = refusal(addresses, reaches)
-        if refused is not None:
+        if refused := refusal(addresses, await self._target_reaches()):
             attempt.fail(TransportFailure.CONNECT, refused)
         elif any(reach_of(address) is not Reach.LOOPBACK for address in addresses):
             # The name could lead elsewhere when it is looked up again, and a kept connection to the same address may
@@ -243,7 +236,7 @@ class HttpClient:
     async def _target_reaches(self) -> frozenset[Reach]:
         if self._reaches is None:
             try:
-                addresses = await self._resolve(self.target_origin[1], self.target_origin[2])
+                addresses = await self._resolve(*self.target_origin[1:])
             except (OSError, UnicodeError):
                 return frozenset({Reach.PUBLIC})
             self._reaches = frozenset(map(reach_of, addresses))
@@ -262,19 +255,18 @@ class HttpClient:
         url = self.redactor.redact(request.url)[:2048]
         answer = Answer(self.evidence.next_id(), request.method, url, failure=TransportFailure.CONNECT, detail=detail)
         attempt = Attempt(request, httpx.URL(), ("", "", 0), fresh=False, sent=[], note=request.note)
-        self._record(attempt, answer, self.evidence.elapsed(), 0.0)
+        self._record(attempt, Received(answer), self.evidence.elapsed(), 0.0)
         return answer
 
-    def _record(
-        self, attempt: Attempt, answer: Answer, started: float, duration: float, leaked: tuple[str, ...] = ()
-    ) -> None:
+    def _record(self, attempt: Attempt, got: Received, started: float, duration: float) -> None:
+        answer = got.answer
         sent = self.redactor.redact(attempt.request.body.decode("utf-8", "replace"))
         self.evidence.record(
             Exchange(
                 id=answer.exchange,
                 method=answer.method,
                 url=answer.url,
-                request_headers=tuple(self._shown(name, value) for name, value in attempt.sent),
+                request_headers=tuple(map(self._shown, attempt.sent)),
                 request_body=sent,
                 request_truncated=False,
                 status=answer.status,
@@ -286,21 +278,16 @@ class HttpClient:
                 failure=answer.failure,
                 detail=answer.detail,
                 note=self.redactor.redact(attempt.note),
-                leaked=leaked,
+                leaked=got.leaked,
             )
         )
 
-    def _shown(self, name: bytes, value: bytes) -> tuple[str, str]:
-        text = name.decode("ascii")
-        if (name, value) in self._static:
-            return text, REDACTED
-        return text, self.redactor.redact_header(text, header_text(value))
+    def _shown(self, field: tuple[bytes, bytes]) -> tuple[str, str]:
+        name = field[0].decode("ascii")
+        return name, REDACTED if field in self._static else self.redactor.redact_header(name, header_text(field[1]))
 
 
-@lru_cache(maxsize=128)
-def _parsed(url: str) -> httpx.URL:
-    """Parse a URL; a run asks the same few again and again."""
-    return httpx.URL(url)
+_parsed = lru_cache(maxsize=128)(httpx.URL)  # a run asks the same few again and again
 
 
 def _required_origin(url: str) -> Origin:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import httpx
 
-from mcp_auth_contract.wire.origin import Resolve, resolve_host
+from mcp_auth_contract.wire.request import Resolve, resolve_host
 
 _Message = MutableMapping[str, Any]
 _Headers = list[tuple[bytes, bytes]]
@@ -50,7 +50,7 @@ class InsideTransport(httpx.AsyncBaseTransport):
         self._exchanges.add(exchange)
         exchange.start(self._app, self._scope(request), self._context.copy())
         try:
-            status, headers = await exchange.response()
+            status, headers = await asyncio.shield(exchange.started)
         except BaseException:
             await exchange.aclose()
             raise
@@ -94,7 +94,7 @@ class _Exchange(httpx.AsyncByteStream):
         self._ended = ended
         self._task: asyncio.Task[None] | None = None
         self._asked = False
-        self._started: asyncio.Future[tuple[int, _Headers]] = asyncio.get_running_loop().create_future()
+        self.started: asyncio.Future[tuple[int, _Headers]] = asyncio.get_running_loop().create_future()
         self._declared: int | None = None
         self._received = 0
         self._chunks: asyncio.Queue[bytes | None] = asyncio.Queue()
@@ -108,10 +108,6 @@ class _Exchange(httpx.AsyncByteStream):
         """Run the application as a task."""
         self._task = asyncio.get_running_loop().create_task(self._run(app, scope), context=context)
         self._task.add_done_callback(self._settle)
-
-    async def response(self) -> tuple[int, _Headers]:
-        """Wait for status and header fields."""
-        return await asyncio.shield(self._started)
 
     def __aiter__(self) -> "_Exchange":
         return self
@@ -150,7 +146,7 @@ class _Exchange(httpx.AsyncByteStream):
     def _leave(self) -> None:
         self._over.set()
         self._room.set()
-        self._started.cancel()
+        self.started.cancel()
 
     async def _run(self, app: AsgiApp, scope: _Message) -> None:
         try:
@@ -170,9 +166,9 @@ class _Exchange(httpx.AsyncByteStream):
             await asyncio.sleep(0)  # so that one which does not listen can be cancelled
             return
         match message["type"]:
-            case "http.response.start" if not self._started.done():
+            case "http.response.start" if not self.started.done():
                 self._begin(int(message["status"]), list(message.get("headers", ())))
-            case "http.response.body" if self._started.done() and not self._complete:
+            case "http.response.body" if self.started.done() and not self._complete:
                 await self._pass_on(message.get("body", b""), more=message.get("more_body", False))
             case kind:
                 raise RuntimeError(f"unexpected ASGI message {kind!r}")
@@ -181,12 +177,12 @@ class _Exchange(httpx.AsyncByteStream):
         self._bodiless = self._bodiless or status in _WITHOUT_BODY
         fields = [(bytes(name), bytes(value).strip(b" \t")) for name, value in headers]
         if any(_LINE_BREAKS.intersection(name + value) for name, value in fields):
-            self._started.set_exception(httpx.RemoteProtocolError("a header field that cannot be sent"))
+            self.started.set_exception(httpx.RemoteProtocolError("a header field that cannot be sent"))
             raise ValueError("a header field with a line break")
         for name, value in fields:
             if name.lower() == b"content-length" and value.isdigit():
                 self._declared = int(value)
-        self._started.set_result((status, fields))
+        self.started.set_result((status, fields))
 
     async def _pass_on(self, chunk: bytes, *, more: bool) -> None:
         if chunk and not self._bodiless:
@@ -212,18 +208,18 @@ class _Exchange(httpx.AsyncByteStream):
     def _settle(self, task: asyncio.Task[None]) -> None:
         """Answer for an application that ended without doing so."""
         failed = task.cancelled() or task.exception() is not None
-        if not self._started.done():
+        if not self.started.done():
             text = b"Internal Server Error"
             length = str(len(text)).encode()
             fields = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", length)]
-            self._started.set_result((500, fields))
+            self.started.set_result((500, fields))
             if not self._bodiless:
                 self._chunks.put_nowait(text)
             self._chunks.put_nowait(None)
         elif not self._complete:
             self._break("the application failed" if failed else "the application ended in its response")
-        if not self._started.cancelled():
-            self._started.exception()  # looked at, even if the client has gone
+        if not self.started.cancelled():
+            self.started.exception()  # looked at, even if the client has gone
         self._ended(self)
 
 

@@ -7,12 +7,61 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_auth_contract.answers import Accepted, Answer, Reading, describe, read
+from mcp_auth_contract.clock import stopwatch
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.wire.conversation import Received
 from mcp_auth_contract.wire.http import HttpClient
 from mcp_auth_contract.wire.mcp import ACCEPT, Call, Message, initialize, notification, read_headers, request
-from mcp_auth_contract.wire.paging import Paging
 from mcp_auth_contract.wire.request import HeaderPair, Request
+
+_MOST_PAGES = 1000
+_MOST_ENTRIES = 100_000
+_MOST_SECONDS = 60.0
+_PAGES_OF_THE_ENDLESS = 20
+
+
+@dataclass(slots=True)
+class Paging:
+    """The lists of one run. One that had no end within the limits is not read that far a second time."""
+
+    endless: set[str] = field(default_factory=set)
+
+    def begin(self, name: str) -> "Pages":
+        """Return the limits for a list that is about to be read."""
+        return Pages(self, name)
+
+
+@dataclass(slots=True)
+class Pages:
+    """The pages of one list, read so far."""
+
+    paging: Paging
+    name: str
+    _seen: set[object] = field(default_factory=set)
+    _pages: int = 0
+    _entries: int = 0
+    _begun: float = field(default_factory=stopwatch)
+
+    def stop(self, cursor: object, entries: int = 0) -> str | None:
+        """Count a page with that many entries; return why the one behind `cursor` is not read, None where it is."""
+        self._pages += 1
+        self._entries += entries
+        if cursor in self._seen:
+            return f"page {self._pages} leads back to a page that was read already, so the list has no end"
+        self._seen.add(cursor)
+        limit = _PAGES_OF_THE_ENDLESS if self.name in self.paging.endless else _MOST_PAGES
+        took = stopwatch() - self._begun
+        if self._pages < limit and self._entries < _MOST_ENTRIES and took < _MOST_SECONDS:
+            return None
+        self.paging.endless.add(self.name)
+        return (
+            f"the list goes on behind page {self._pages}, where reading stopped "
+            f"({limit:,} pages, {_MOST_ENTRIES:,} entries or {_MOST_SECONDS:g} s are read at most)"
+        )
+
+
+Credentials = Sequence[HeaderPair]
+"""Header fields that the caller decides on."""
 
 _MODERN_ERRORS = frozenset({-32020, -32021, -32022})
 # A server may hand out what cannot be sent back (MCP demands visible ASCII); an id like that is none.
@@ -50,25 +99,24 @@ class Conversation:
     paging: Paging = field(default_factory=Paging)
 
     async def send(
-        self, message: Message, credentials: Sequence[HeaderPair] = (), *, note: str = "", fresh: bool = False
+        self, message: Message, credentials: Credentials = (), *, note: str = "", fresh: bool = False
     ) -> Answer:
         """POST one message."""
         return (await self.receive(message, credentials, note=note, fresh=fresh)).answer
 
     async def receive(
-        self, message: Message, credentials: Sequence[HeaderPair] = (), *, note: str = "", fresh: bool = False
+        self, message: Message, credentials: Credentials = (), *, note: str = "", fresh: bool = False
     ) -> Received:
         """POST one message and keep the raw values."""
-        headers = (*credentials, *message.headers)
-        return await self.http.receive(
-            Request("POST", self.endpoint, headers, message.body, expects_id=message.id, note=note, fresh=fresh)
-        )
+        headers, awaited = (*credentials, *message.headers), message.id
+        sent = Request("POST", self.endpoint, headers, message.body, expects_id=awaited, note=note, fresh=fresh)
+        return await self.http.receive(sent)
 
     async def call(
         self,
         revision: Revision,
         call: Call,
-        credentials: Sequence[HeaderPair] = (),
+        credentials: Credentials = (),
         *,
         session: str | None = None,
         note: str = "",
@@ -79,7 +127,7 @@ class Conversation:
     async def open_session(
         self,
         revision: Revision,
-        credentials: Sequence[HeaderPair] = (),
+        credentials: Credentials = (),
         *,
         capabilities: Mapping[str, Any] | None = None,
         note: str = "",
@@ -93,7 +141,7 @@ class Conversation:
         await self.send(initialized, credentials, note=note)
         return handshake
 
-    async def close_session(self, handshake: Handshake, credentials: Sequence[HeaderPair] = ()) -> Answer | None:
+    async def close_session(self, handshake: Handshake, credentials: Credentials = ()) -> Answer | None:
         """End a session with DELETE, which a server may refuse with 405. None without a session."""
         if handshake.session is None:
             return None
@@ -138,7 +186,7 @@ class Detected:
     answers: tuple[Answer, ...]
 
 
-async def detect_revisions(conversation: Conversation, credentials: Sequence[HeaderPair] = ()) -> Detected:
+async def detect_revisions(conversation: Conversation, credentials: Credentials = ()) -> Detected:
     """Find out which revisions a server speaks (MCP 2026-07-28, versioning: `server/discover`, then `initialize`).
 
     A 401 is neutral: it says nothing about the era, so neither era is excluded by it. An error that only the
@@ -148,9 +196,8 @@ async def detect_revisions(conversation: Conversation, credentials: Sequence[Hea
     server: dict[str, Any] = {}
     answers: list[Answer] = []
 
-    discovered = await conversation.call(
-        Revision.R2026_07_28, Call("server/discover", {}), credentials, note="which revisions"
-    )
+    discover, note = Call("server/discover", {}), "which revisions"
+    discovered = await conversation.call(Revision.R2026_07_28, discover, credentials, note=note)
     answers.append(discovered)
     result, error = _parts(discovered)
     supported = result.get("supportedVersions")
@@ -159,13 +206,14 @@ async def detect_revisions(conversation: Conversation, credentials: Sequence[Hea
         supported = data.get("supported") if isinstance(data, dict) and error.get("code") == -32022 else []
     if isinstance(supported, list):
         found |= {revision for each in supported if (revision := _revision(each)) is not None}
-    if (_code(error) in _MODERN_ERRORS or "resultType" in result) and not found:
+    code = error.get("code")
+    if ((isinstance(code, int) and code in _MODERN_ERRORS) or "resultType" in result) and not found:
         found.add(Revision.R2026_07_28)
     meta = result.get("_meta")
     if isinstance(meta, dict) and isinstance(meta.get("io.modelcontextprotocol/serverInfo"), dict):
         server.update(meta["io.modelcontextprotocol/serverInfo"])
 
-    handshake = await conversation.open_session(Revision.R2025_11_25, credentials, note="which revisions")
+    handshake = await conversation.open_session(Revision.R2025_11_25, credentials, note=note)
     answers.append(handshake.answer)
     if handshake.open:
         if handshake.known:
@@ -185,11 +233,6 @@ def _parts(answer: Answer) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     reply = answer.reply or {}
     result, error = reply.get("result"), reply.get("error")
     return result if isinstance(result, dict) else {}, error if isinstance(error, dict) else {}
-
-
-def _code(error: Mapping[str, Any]) -> int | None:
-    code = error.get("code")
-    return code if isinstance(code, int) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +271,7 @@ async def list_all(
     conversation: Conversation,
     revision: Revision,
     kind: ListKind,
-    credentials: Sequence[HeaderPair] = (),
+    credentials: Credentials = (),
     *,
     session: str | None = None,
     fresh: bool = False,

@@ -2,8 +2,7 @@
 
 import pytest
 
-from mcp_auth_contract.contract import pointed_at
-from mcp_auth_contract.contract.pointers import is_pointer
+from mcp_auth_contract.contract.pointers import is_pointer, pointed_at
 
 DOCUMENT = {"a": ["x", {"b/c": 1, "~": 2, "": 3}], "text": "xyz", "none": None}
 

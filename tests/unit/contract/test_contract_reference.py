@@ -8,8 +8,9 @@ from tests.unit.contract.test_contract_problems import PROBLEMS
 from tests.unit.contract.test_contract_variables import PROBLEMS as PROBLEMS_OF_VARIABLES
 from tests.unit.contract.texts import read, resolved
 
-from mcp_auth_contract.contract import VARIABLES, contract_schema, models
-from mcp_auth_contract.contract.models import Contract
+from mcp_auth_contract.contract import models
+from mcp_auth_contract.contract.load import VARIABLES
+from mcp_auth_contract.contract.models import Contract, contract_schema
 
 TEXT = (Path(__file__).parents[3] / "docs" / "contract.md").read_text("utf-8")
 (MINIMAL,) = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)

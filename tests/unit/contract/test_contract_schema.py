@@ -9,8 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.unit.contract.texts import MINIMAL, RECORD, with_more, with_table, with_target
 
-from mcp_auth_contract.contract import contract_schema
-from mcp_auth_contract.contract.models import Contract
+from mcp_auth_contract.contract.models import Contract, contract_schema
 
 ROOT = Path(__file__).parents[3]
 SCHEMA: dict[str, Any] = json.loads(contract_schema())

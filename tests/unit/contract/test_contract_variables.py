@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.contract.texts import MINIMAL, RECORD, VALUES, read, resolved, with_more, with_table, with_target
 
-from mcp_auth_contract.contract import VARIABLES, environment_secrets, read_contract, resolve, resolve_issuer
+from mcp_auth_contract.contract import environment_secrets, read_contract, resolve, resolve_issuer
+from mcp_auth_contract.contract.load import VARIABLES
 from mcp_auth_contract.errors import ContractError
 
 

@@ -8,19 +8,10 @@ import pytest
 
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.errors import ContractError
-from mcp_auth_contract.init import (
-    KIT,
-    Draft,
-    Inspection,
-    Listed,
-    NeededScopes,
-    ServerSettings,
-    TokenShape,
-    draft_contract,
-    provisional,
-    render,
-)
+from mcp_auth_contract.init import Draft, ServerSettings, draft_contract, render
 from mcp_auth_contract.init.arguments import arguments_of
+from mcp_auth_contract.init.inspection import KIT, Inspection, Listed, NeededScopes, TokenShape
+from mcp_auth_contract.init.render import provisional
 from mcp_auth_contract.model import OperationKind, Revision
 
 URL = "http://127.0.0.1:8000/mcp"

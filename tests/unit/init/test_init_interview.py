@@ -7,16 +7,8 @@ from pathlib import Path
 import pytest
 
 from mcp_auth_contract.contract import read_contract
-from mcp_auth_contract.init import (
-    Draft,
-    Inspection,
-    Listed,
-    ServerSettings,
-    draft_contract,
-    interview,
-    questions_in,
-    render,
-)
+from mcp_auth_contract.init import Draft, ServerSettings, draft_contract, interview, questions_in, render
+from mcp_auth_contract.init.inspection import Inspection, Listed
 from mcp_auth_contract.model import Effect
 
 URL = "http://127.0.0.1:8000/mcp"

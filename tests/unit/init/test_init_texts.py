@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from mcp_auth_contract.contract import Contract, read_contract, resolve
 from mcp_auth_contract.errors import ContractError
-from mcp_auth_contract.init import Inspection, Listed, ServerSettings, draft_contract, questions_in, render
+from mcp_auth_contract.init import ServerSettings, draft_contract, questions_in, render
+from mcp_auth_contract.init.inspection import Inspection, Listed
 from mcp_auth_contract.init.toml import Unwritable, key, shown, value
 
 URL = "http://127.0.0.1:8000/mcp"

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from mcp_auth_contract.init import TokenShape
-from mcp_auth_contract.init.token_shape import shape_of
+from mcp_auth_contract.init.inspection import TokenShape
+from mcp_auth_contract.init.operations import shape_of
 
 
 def jwt(header: dict[str, object], claims: dict[str, object]) -> str:

@@ -9,7 +9,8 @@ import httpx
 import pytest
 from freezegun import freeze_time
 
-from mcp_auth_contract.issuer import BEHAVIOURS, Behaviour, BehaviourName, EmbeddedIssuer, IssuerName, IssuerSettings
+from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerName, IssuerSettings
+from mcp_auth_contract.issuer.behaviours import BEHAVIOURS, Behaviour, BehaviourName
 from mcp_auth_contract.tokens import Algorithm, Role
 
 ES256 = IssuerSettings(algorithms=(Algorithm.ES256,))

@@ -2,7 +2,10 @@ import threading
 
 import pytest
 
-from mcp_auth_contract.issuer import Behaviour, Control, IntrospectionAnswer, IssuerName, Memory
+from mcp_auth_contract.issuer import IssuerName
+from mcp_auth_contract.issuer.behaviours import Behaviour
+from mcp_auth_contract.issuer.control import Control
+from mcp_auth_contract.issuer.introspection import IntrospectionAnswer, Memory
 from mcp_auth_contract.tokens import Algorithm, Role, published_key
 
 ISSUER = published_key(Role.ISSUER, Algorithm.ES256)

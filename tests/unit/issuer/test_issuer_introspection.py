@@ -7,16 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from mcp_auth_contract.issuer import (
-    BEHAVIOURS,
-    Behaviour,
-    BehaviourName,
-    ClientAuthentication,
-    EmbeddedIssuer,
-    IntrospectionAnswer,
-    IssuerSettings,
-)
-from mcp_auth_contract.issuer.introspection import fingerprint
+from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
+from mcp_auth_contract.issuer.behaviours import BEHAVIOURS, Behaviour, BehaviourName
+from mcp_auth_contract.issuer.introspection import ClientAuthentication, IntrospectionAnswer, fingerprint
 from mcp_auth_contract.tokens import Algorithm
 
 TOKEN = "s3cret+opaque/token="

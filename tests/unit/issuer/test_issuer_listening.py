@@ -7,7 +7,7 @@ import pytest
 from cryptography import x509
 
 from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
-from mcp_auth_contract.issuer.listening import self_signed
+from mcp_auth_contract.issuer.odd_keys import self_signed
 from mcp_auth_contract.tokens import Algorithm, Role, published_key
 
 

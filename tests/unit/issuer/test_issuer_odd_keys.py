@@ -6,7 +6,7 @@ import pytest
 from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
-from mcp_auth_contract.issuer import Control
+from mcp_auth_contract.issuer.control import Control
 from mcp_auth_contract.issuer.odd_keys import ODD_KEYS, OddKey, odd_key, other_keys, symmetric_secret, weak_key
 from mcp_auth_contract.tokens import Algorithm, Role, published_key
 

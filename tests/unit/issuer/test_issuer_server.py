@@ -11,11 +11,11 @@ from tests.support.strict_verifier import Reason, Refused, StrictVerifier
 from mcp_auth_contract.asgi import bind
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError, UsageError
-from mcp_auth_contract.issuer import Behaviour, EmbeddedIssuer, IssuerName, IssuerSettings
+from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerName, IssuerSettings
+from mcp_auth_contract.issuer.behaviours import Behaviour
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,
-    Expectation,
     Identity,
     Role,
     TokenProfile,
@@ -23,6 +23,7 @@ from mcp_auth_contract.tokens import (
     mint_case,
     published_key,
 )
+from mcp_auth_contract.tokens.defects.defect import Expectation
 from mcp_auth_contract.tokens.keys import PRIVATE_MEMBERS
 
 EVERY_ALG = tuple(Algorithm)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from mcp_auth_contract.issuer.listening import self_signed
+from mcp_auth_contract.issuer.odd_keys import self_signed
 from mcp_auth_contract.tokens import Algorithm, Identity, Role, TokenProfile, good_token, mint_case, published_key
 from mcp_auth_contract_lab.faults import FAULTS, algorithms, extensions, selection
 from mcp_auth_contract_lab.fetching import Reply

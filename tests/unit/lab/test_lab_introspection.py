@@ -6,7 +6,8 @@ import time
 import httpx
 import pytest
 
-from mcp_auth_contract.issuer import BEHAVIOURS, Behaviour, BehaviourName, ClientAuthentication, IntrospectionAnswer
+from mcp_auth_contract.issuer.behaviours import BEHAVIOURS, Behaviour, BehaviourName
+from mcp_auth_contract.issuer.introspection import ClientAuthentication, IntrospectionAnswer
 from mcp_auth_contract_lab import fetching
 from mcp_auth_contract_lab.app import create_app
 from mcp_auth_contract_lab.profile import Profile

@@ -3,7 +3,8 @@
 import httpx
 import pytest
 
-from mcp_auth_contract.issuer import BEHAVIOURS, Behaviour, BehaviourName, ClientAuthentication, IntrospectionAnswer
+from mcp_auth_contract.issuer.behaviours import BEHAVIOURS, Behaviour, BehaviourName
+from mcp_auth_contract.issuer.introspection import ClientAuthentication, IntrospectionAnswer
 from mcp_auth_contract_lab import fetching
 from mcp_auth_contract_lab.faults import introspection
 from mcp_auth_contract_lab.faults.introspection import FAULTS

@@ -12,7 +12,7 @@ from freezegun import freeze_time
 from jwt.algorithms import RSAAlgorithm
 from jwt.utils import base64url_encode
 
-from mcp_auth_contract.issuer import BEHAVIOURS, Behaviour, BehaviourName
+from mcp_auth_contract.issuer.behaviours import BEHAVIOURS, Behaviour, BehaviourName
 from mcp_auth_contract.issuer.odd_keys import OddKey, odd_key, symmetric_secret, weak_key
 from mcp_auth_contract_lab import fetching
 from mcp_auth_contract_lab.faults import FAULTS as REGISTERED

@@ -1,16 +1,10 @@
 """Each fault kind and each legal variation of WWW-Authenticate, one header at a time."""
 
 import pytest
+from tests.support.challenges import format_challenge
 
-from mcp_auth_contract.oauth import (
-    Challenge,
-    Challenges,
-    Fault,
-    FaultKind,
-    format_challenge,
-    parse_challenges,
-    scopes_of,
-)
+from mcp_auth_contract.oauth.challenge import Challenge, Challenges, parse_challenges, scopes_of
+from mcp_auth_contract.oauth.challenge_syntax import Fault, FaultKind
 
 URL = "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
 

@@ -3,9 +3,11 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.challenges import format_challenge
 from tests.work import growth
 
-from mcp_auth_contract.oauth import Challenge, FaultKind, format_challenge, parse_challenges
+from mcp_auth_contract.oauth.challenge import Challenge, parse_challenges
+from mcp_auth_contract.oauth.challenge_syntax import FaultKind
 
 patiently = settings(deadline=None)  # a busy machine is no failure
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.work import growth
 
-from mcp_auth_contract.oauth import JsonDocument, read_json_object
+from mcp_auth_contract.oauth.document import JsonDocument, read_json_object
 
 patiently = settings(deadline=None)  # a busy machine is no failure
 

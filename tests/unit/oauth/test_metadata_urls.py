@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_auth_contract.oauth import (
+from mcp_auth_contract.oauth.metadata import (
     AuthorizationServerUrls,
     Difference,
     ProtectedResourceUrls,

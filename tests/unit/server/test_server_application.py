@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from mcp_auth_contract.errors import ContractError, Unreachable
-from mcp_auth_contract.server import LoadedApp, lifespan, loaded
+from mcp_auth_contract.server import lifespan, loaded
+from mcp_auth_contract.server.application import LoadedApp
 
 SERVER = """
 import os

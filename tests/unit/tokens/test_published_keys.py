@@ -8,8 +8,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mcp_auth_contract.datafiles import data_folder
-from mcp_auth_contract.tokens import Algorithm, fresh_key, holds_published_key
-from mcp_auth_contract.tokens.keys import b64url
+from mcp_auth_contract.tokens import Algorithm, holds_published_key
+from mcp_auth_contract.tokens.keys import b64url, fresh_key
 
 PUBLISHED = sorted(file.name for file in data_folder("keys").glob("*.json"))
 

@@ -15,19 +15,18 @@ from mcp_auth_contract.tokens import (
     Role,
     TokenProfile,
     TokenSpec,
-    difference,
     genuine_spec,
-    mint,
     mint_case,
     obstacle,
     opaque_spec,
     parse_genuine,
     published_key,
     strangers_keys,
-    tampering,
 )
+from mcp_auth_contract.tokens.genuine import tampering
 from mcp_auth_contract.tokens.keys import b64url
-from mcp_auth_contract.tokens.spec import compact_json
+from mcp_auth_contract.tokens.mint import mint
+from mcp_auth_contract.tokens.spec import compact_json, difference
 
 BY_TAMPERING = frozenset(
     {

@@ -7,16 +7,8 @@ from joserfc.jwk import JWKRegistry
 
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError, KitError, UsageError
-from mcp_auth_contract.tokens import (
-    Algorithm,
-    Role,
-    SigningKey,
-    fresh_key,
-    load_folder,
-    load_key,
-    published_key,
-)
-from mcp_auth_contract.tokens.keys import PRIVATE_MEMBERS, b64url, unb64url
+from mcp_auth_contract.tokens import Algorithm, Role, SigningKey, published_key
+from mcp_auth_contract.tokens.keys import PRIVATE_MEMBERS, b64url, fresh_key, load_folder, load_key, unb64url
 
 ALL = [(role, alg) for role in Role for alg in Algorithm if role is not Role.ENCRYPTION or alg is Algorithm.RS256]
 

@@ -15,19 +15,15 @@ from mcp_auth_contract.tokens import (
     Algorithm,
     Identity,
     Role,
-    ScopeFormat,
     TokenProfile,
     TokenSpec,
-    decode_parts,
-    difference,
     good_token,
-    mint,
     mint_case,
     published_key,
 )
 from mcp_auth_contract.tokens.keys import b64url, unb64url
-from mcp_auth_contract.tokens.mint import MintedWrongly
-from mcp_auth_contract.tokens.spec import keyed, unsigned
+from mcp_auth_contract.tokens.mint import MintedWrongly, decode_parts, mint
+from mcp_auth_contract.tokens.spec import ScopeFormat, difference, keyed, unsigned
 
 NOW = 1_800_000_000.75
 PROFILE = TokenProfile(

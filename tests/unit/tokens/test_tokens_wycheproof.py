@@ -21,11 +21,10 @@ from mcp_auth_contract.tokens import (
     TokenProfile,
     TokenSpec,
     good_token,
-    load_key,
-    mint,
     published_key,
 )
-from mcp_auth_contract.tokens.keys import unb64url
+from mcp_auth_contract.tokens.keys import load_key, unb64url
+from mcp_auth_contract.tokens.mint import mint
 
 VECTORS = json.loads((Path(__file__).parents[2] / "data" / "wycheproof_jws.json").read_text(encoding="utf-8"))
 PROFILE = TokenProfile(issuer="http://127.0.0.1:9000", audience="https://mcp.example.com/mcp")

@@ -16,8 +16,8 @@ import trustme
 from tests.hostile.servers import Asked, Hostile, hostile
 
 from mcp_auth_contract.answers import Answer, TransportFailure
-from mcp_auth_contract.wire import Evidence, HttpClient, KitFault, Redactor, Request
-from mcp_auth_contract.wire.origin import reach_of, refusal
+from mcp_auth_contract.wire import Evidence, HttpClient, Redactor, Request
+from mcp_auth_contract.wire.request import KitFault, reach_of, refusal
 
 TOKEN = "opaque-token-5f0cX2_kq9"
 BEARER = (("Authorization", f"Bearer {TOKEN}"),)

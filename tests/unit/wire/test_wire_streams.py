@@ -14,8 +14,7 @@ from tests.hostile.servers import Asked, hostile
 
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.wire import HttpClient, Redactor, Request
-from mcp_auth_contract.wire.body import Body
-from mcp_auth_contract.wire.messages import messages_in, reply_among
+from mcp_auth_contract.wire.messages import Body, messages_in, reply_among
 
 REPLY = '{"jsonrpc":"2.0","id":7,"result":{"ok":true}}'
 NOTE = '{"jsonrpc":"2.0","method":"notifications/progress","params":{}}'

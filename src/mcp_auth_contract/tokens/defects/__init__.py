@@ -14,29 +14,22 @@ from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.suggest import suggest
 from mcp_auth_contract.tokens.defects import (
     algorithms,
-    arithmetic,
     encryption,
-    extensions,
-    headers,
     identifiers,
     introspection,
     json_texts,
     kinds,
     scopes,
     selection,
-    sender,
     serialization,
     signatures,
     subjects,
-    tenants,
     times,
 )
-from mcp_auth_contract.tokens.defects.defect import Capability, Defect, Expectation, unmet
+from mcp_auth_contract.tokens.defects.defect import Defect, unmet
 from mcp_auth_contract.tokens.keys import KeyFinder, published_key
 from mcp_auth_contract.tokens.mint import decode_parts, mint, opaque_token
 from mcp_auth_contract.tokens.spec import TokenSpec, difference
-
-__all__ = ["DEFECTS", "Capability", "Defect", "Expectation", "Minted", "defect_named", "mint_case"]
 
 
 def _table(*subjects: Iterable[Defect]) -> Mapping[str, Defect]:
@@ -48,26 +41,11 @@ def _table(*subjects: Iterable[Defect]) -> Mapping[str, Defect]:
     return MappingProxyType(table)
 
 
-DEFECTS: Mapping[str, Defect] = _table(
-    times.DEFECTS,
-    identifiers.DEFECTS,
-    signatures.DEFECTS,
-    headers.DEFECTS,
-    serialization.DEFECTS,
-    algorithms.DEFECTS,
-    arithmetic.DEFECTS,
-    encryption.DEFECTS,
-    extensions.DEFECTS,
-    introspection.DEFECTS,
-    json_texts.DEFECTS,
-    kinds.DEFECTS,
-    scopes.DEFECTS,
-    selection.DEFECTS,
-    sender.DEFECTS,
-    subjects.DEFECTS,
-    subjects.CLIENTS,
-    tenants.DEFECTS,
+_SUBJECTS = (
+    *(times, identifiers, signatures, serialization, algorithms, encryption, introspection),
+    *(json_texts, kinds, scopes, selection, subjects),
 )
+DEFECTS: Mapping[str, Defect] = _table(*(subject.DEFECTS for subject in _SUBJECTS))
 """Every defect by its name."""
 
 
@@ -101,17 +79,13 @@ def defect_named(name: str) -> Defect:
     return DEFECTS[name]
 
 
-def _nobody_listens(name: str) -> str:
-    return f"http://listening.mcp-auth-contract.test/heard/{name}"
-
-
 def mint_case(
     good: TokenSpec,
     defect: str | None = None,
     variant: str | None = None,
     *,
     keys: KeyFinder = published_key,
-    listening: Callable[[str], str] = _nobody_listens,
+    listening: Callable[[str], str] = "http://listening.mcp-auth-contract.test/heard/{}".format,
 ) -> Minted:
     """Mint the valid token, or a faulty one; without a variant (None or ""), the first that suits.
 

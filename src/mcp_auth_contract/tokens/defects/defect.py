@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from enum import Enum, StrEnum
+from enum import StrEnum
 from functools import partial
 from typing import Any, TypeAlias, TypedDict, TypeVar, Unpack
 
-from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder
-from mcp_auth_contract.tokens.spec import TokenSpec, difference
+from mcp_auth_contract.tokens.keys import Algorithm, KeyFinder, Role
+from mcp_auth_contract.tokens.spec import Sign, TokenSpec, difference
 
 
 class Expectation(StrEnum):
@@ -127,11 +127,7 @@ def _sayable(faulty: TokenSpec, good: TokenSpec) -> bool:
     return claims_only and untouched and bool(faulty.claims.get("aud"))
 
 
-class _Marker(Enum):
-    ABSENT = "absent"
-
-
-ABSENT = _Marker.ABSENT
+ABSENT = object()
 """The value of a member that is to be left out."""
 
 
@@ -171,12 +167,8 @@ class Defects(list[Defect]):
     ) -> Callable[[_Each[_T]], _Each[_T]]:
         """Register a defect with variants: what the decorated function makes of each of the values."""
 
-        def bound(make: _Each[_T], value: _T) -> Break:
-            return lambda good: make(good, value)
-
         def register(make: _Each[_T]) -> _Each[_T]:
-            made = {name: bound(make, value) for name, value in forms.items()}
-            self.add(*_told(make), made, expectation, **traits)
+            self.table(lambda value: lambda good: make(good, value), *_told(make), forms, expectation, **traits)
             return make
 
         return register
@@ -265,6 +257,17 @@ def adding(claims: Mapping[str, object]) -> Break:
 def saying(members: Mapping[str, object]) -> Break:
     """Return what sets these header members; the signature is honest."""
     return lambda good: good.with_header(**members)
+
+
+def signed(sign: Sign) -> Break:
+    """Return what makes the signature in another way."""
+    return lambda good: replace(good, signature=sign)
+
+
+def by_party(good: TokenSpec, role: Role, **members: object) -> TokenSpec:
+    """Return the token by another party's key, under that key's id."""
+    key = good.key_of(role)
+    return replace(good.with_header(**members, kid=key.kid), key=key)
 
 
 def form(text: str) -> Break:

@@ -53,27 +53,13 @@ _answer(
     {"": SPECIAL_CHARACTERS},
     ACCEPTED,
 )
-_answer(
-    "introspection_hanging",
-    "The issuer takes three seconds to answer about the token, in which nothing is known of it.",
-    {"": "slow_3s"},
-    DISPUTED,
-    disturbs=True,
-)
-_answer(
-    "introspection_redirected",
-    "The issuer answers about the token with a redirect.",
-    {"": "introspection_moved"},
-    DISPUTED,
-    disturbs=True,
-)
-_answer(
-    "introspection_other_media_type",
-    "The issuer's answer is right but called text/html.",
-    {"": "wrong_content_type"},
-    DISPUTED,
-    disturbs=True,
-)
+_HANGING = "The issuer takes three seconds to answer about the token, in which nothing is known of it."
+for _name, _sentence, _way in (
+    ("introspection_hanging", _HANGING, "slow_3s"),
+    ("introspection_redirected", "The issuer answers about the token with a redirect.", "introspection_moved"),
+    ("introspection_other_media_type", "The issuer's answer is right but called text/html.", "wrong_content_type"),
+):
+    _answer(_name, _sentence, {"": _way}, DISPUTED, disturbs=True)
 DEFECTS.table(
     claim("exp"),
     "introspection_expired",

@@ -8,9 +8,10 @@ returns only the lexically last duplicate member name"; RFC 7515 §4 says so of 
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
-from mcp_auth_contract.tokens.defects.defect import ACCEPTED, DISPUTED, Capability, Defects
+from mcp_auth_contract.tokens.defects.defect import ACCEPTED, DISPUTED, Break, Capability, Defects
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json, unsigned
 
 DEFECTS = Defects()
@@ -28,7 +29,14 @@ def _as_string(text: bytes) -> bytes:
 _Edit = Callable[[bytes], bytes]
 
 
-@DEFECTS.each(
+def _written(edit: _Edit) -> Break:
+    return lambda good: replace(good, raw_payload=edit(compact_json(good.claims)))
+
+
+_payload = partial(DEFECTS.table, _written)
+_payload(
+    "payload_not_object",
+    "The signed payload is no JSON object (RFC 7519 §7.2).",
     {
         "object_in_list": lambda text: b"[" + text + b"]",
         "null": lambda _: b"null",
@@ -36,17 +44,9 @@ _Edit = Callable[[bytes], bytes]
         "string": _as_string,
         "no_json": lambda _: b"not json",
         "no_bytes": lambda _: b"",
-    }
+    },
 )
-def payload_not_object(good: TokenSpec, edit: _Edit) -> TokenSpec:
-    """The signed payload is no JSON object (RFC 7519 §7.2)."""
-    return replace(good, raw_payload=edit(compact_json(good.claims)))
-
-
-@DEFECTS.single()
-def payload_empty_object(good: TokenSpec) -> TokenSpec:
-    """The signed payload is an object without a single claim."""
-    return replace(good, raw_payload=b"{}")
+_payload("payload_empty_object", "The signed payload is an object without a single claim.", {"": lambda _: b"{}"})
 
 
 @DEFECTS.each({"object_in_list": lambda text: b"[" + text + b"]", "null": lambda _: b"null", "string": _as_string})
@@ -55,21 +55,20 @@ def header_not_object(good: TokenSpec, edit: _Edit) -> TokenSpec:
     return replace(good, raw_header=edit(compact_json(good.header)))
 
 
-@DEFECTS.each(
+_payload(
+    "trailing_json",
+    "The signed payload is not one JSON text: something stands before, behind or in it.",
     {
         "second_object": lambda text: text + b'{"a":1}',
         "null_character": lambda text: text + b"\0",
         "comment": lambda text: b"/*c*/" + text,
         "comma": lambda text: text[:-1] + b",}",
         "single_quotes": lambda text: text.replace(b'"', b"'"),
-    }
+    },
 )
-def trailing_json(good: TokenSpec, edit: _Edit) -> TokenSpec:
-    """The signed payload is not one JSON text: something stands before, behind or in it."""
-    return replace(good, raw_payload=edit(compact_json(good.claims)))
-
-
-@DEFECTS.each(
+_payload(
+    "payload_not_utf8",
+    "The signed payload is JSON in an encoding other than plain UTF-8.",
     {
         "byte_order_mark": lambda text: b"\xef\xbb\xbf" + text,
         "utf16": lambda text: text.decode().encode("utf-16-le"),
@@ -78,9 +77,6 @@ def trailing_json(good: TokenSpec, edit: _Edit) -> TokenSpec:
     },
     DISPUTED,
 )
-def payload_not_utf8(good: TokenSpec, edit: _Edit) -> TokenSpec:
-    """The signed payload is JSON in an encoding other than plain UTF-8."""
-    return replace(good, raw_payload=edit(compact_json(good.claims)))
 
 
 @DEFECTS.each({"octets": b"\xff\xfe", "surrogate": b"\\ud800"}, DISPUTED, needs={Capability.SUBJECT_REQUIRED})
@@ -225,11 +221,7 @@ def number_not_json(good: TokenSpec, text: str) -> TokenSpec:
 
 
 @DEFECTS.each(
-    {
-        "expiry": ("exp", "1" + "0" * 400),
-        "issued_at": ("iat", "1" + "0" * 4400),
-        "overflowing": ("exp", "1e999"),
-    },
+    {"expiry": ("exp", "1" + "0" * 400), "issued_at": ("iat", "1" + "0" * 4400), "overflowing": ("exp", "1e999")},
     DISPUTED,
 )
 def number_huge(good: TokenSpec, written: tuple[str, str]) -> TokenSpec:
@@ -260,6 +252,9 @@ def deep_json_signed(good: TokenSpec) -> TokenSpec:
     return replace(good, raw_payload=_members(b"", good.claims, _nested(2000)))
 
 
+_OTHERS = tuple(f"a{number}" for number in range(999))
+
+
 def _long(octets: int) -> Callable[[TokenSpec], TokenSpec]:
     """Pad the claims until the whole token is about this long; base64url makes four characters of three octets."""
     return lambda good: good.with_claim("kit_padding", "x" * ((octets - 700) * 3 // 4 - len(good.payload_bytes)))
@@ -271,9 +266,7 @@ def _long(octets: int) -> Callable[[TokenSpec], TokenSpec]:
         "sixteen_kilobytes": _long(16 * 1024 - 16),
         "sixty_four_kilobytes": _long(64 * 1024 - 16),
         "five_hundred_claims": lambda good: good.with_claims(**{f"c{number}": 0 for number in range(500)}),
-        "thousand_audiences": lambda good: good.with_claim(
-            "aud", [*(f"a{number}" for number in range(999)), good.profile.audience]
-        ),
+        "thousand_audiences": lambda good: good.with_claim("aud", [*_OTHERS, good.profile.audience]),
     },
     DISPUTED,
 )

@@ -5,11 +5,10 @@ carrying any other value"; RFC 8725 §3.11 and §3.12: explicit types and exclus
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Break, Defects, header
+from mcp_auth_contract.tokens.defects.defect import ABSENT, ACCEPTED, DISPUTED, Break, Defects, by_party, header
 from mcp_auth_contract.tokens.keys import Role
 from mcp_auth_contract.tokens.spec import TokenProfile, TokenSpec
 
@@ -39,15 +38,10 @@ def _instead(typ: object) -> Callable[[TokenSpec], object]:
     return lambda good: typ if _declares_access(good.profile) and typ != good.profile.typ else None
 
 
-def _other_form(good: TokenSpec) -> object:
-    known = (good.profile.typ or "").lower()
-    return _instead(_SHORT if known == _LONG else _LONG)(good)
-
-
 _typ(
     "typ_long_form",
     "The token's typ is the access token's media type in its other legal form (RFC 9068 §4).",
-    {"": _other_form},
+    {"": lambda good: _instead(_SHORT if (good.profile.typ or "").lower() == _LONG else _LONG)(good)},
     ACCEPTED,
 )
 _typ(
@@ -103,12 +97,7 @@ def refresh_token(good: TokenSpec, typed: Break) -> TokenSpec | None:
     return made and typed(made)
 
 
-def _by_stranger(good: TokenSpec) -> TokenSpec:
-    key = good.key_of(Role.STRANGER)
-    return replace(good.with_header(kid=key.kid), key=key)
-
-
-@DEFECTS.each({**_TYPING, "self_signed": _by_stranger})
+@DEFECTS.each({**_TYPING, "self_signed": lambda good: by_party(good, Role.STRANGER)})
 def client_assertion(good: TokenSpec, finish: Break) -> TokenSpec | None:
     """The token is an assertion by which a client authenticates at the issuer (RFC 7523 §3)."""
     client, subject = _client(good), good.profile.subject_claim
@@ -125,28 +114,17 @@ def id_jag(good: TokenSpec) -> TokenSpec | None:
     return made and made.with_header(typ="oauth-id-jag+jwt")
 
 
-def _without_audience(good: TokenSpec) -> TokenSpec | None:
-    return good.with_claims(sid="sess_2b7e", azp="https://app.example.com").without_claim("aud")
-
-
-def _for_everybody(good: TokenSpec) -> TokenSpec | None:
-    if good.profile.audience == "authenticated":
-        return None
-    return good.with_claims(aud="authenticated", role="authenticated", session_id="2b7e1516")
-
-
-@DEFECTS.each(
-    {
-        f"{name}_{form}": (claims, typed)
-        for name, claims in (("no_audience", _without_audience), ("for_everybody", _for_everybody))
-        for form, typed in _TYPING.items()
-    }
-)
-def session_token(good: TokenSpec, steps: tuple[Break, Break]) -> TokenSpec | None:
+@DEFECTS.each({f"{who}_{form}": (who, form) for who in ("no_audience", "for_everybody") for form in _TYPING})
+def session_token(good: TokenSpec, how: tuple[str, str]) -> TokenSpec | None:
     """The token is that of a session in the issuer's own web page, meant for no server in particular."""
-    claims, typed = steps
-    made = claims(good)
-    return made and typed(made)
+    who, form = how
+    if who == "no_audience":
+        made = good.with_claims(sid="sess_2b7e", azp="https://app.example.com").without_claim("aud")
+    elif good.profile.audience == "authenticated":
+        return None
+    else:
+        made = good.with_claims(aud="authenticated", role="authenticated", session_id="2b7e1516")
+    return _TYPING[form](made)
 
 
 _KIND_CLAIMS: dict[str, Mapping[str, object]] = {

@@ -19,14 +19,12 @@ _UNKNOWN = "mcp-auth-contract-unknown"
 
 
 def _granted(good: TokenSpec) -> tuple[str, ...]:
-    """Return the scopes that a valid token grants."""
     value = good.claims.get(good.profile.scope_claim)
     listed = value.split(" ") if isinstance(value, str) else value
     return tuple(one for one in listed if isinstance(one, str) and one) if isinstance(listed, Sequence) else ()
 
 
 def _written(good: TokenSpec, scopes: Sequence[str]) -> object:
-    """Return scopes in the form that the profile tells."""
     return " ".join(scopes) if good.profile.scope_format is ScopeFormat.STRING else list(scopes)
 
 

@@ -27,11 +27,6 @@ def _pkcs1(key: SigningKey, encoding: Encoding) -> bytes | None:
     return key.private.public_key().public_bytes(encoding, PublicFormat.PKCS1)
 
 
-def _pkcs1_without_newline(key: SigningKey) -> bytes | None:
-    written = _pkcs1(key, Encoding.PEM)
-    return written and written.rstrip(b"\n")
-
-
 def _point(key: SigningKey) -> bytes | None:
     if not isinstance(key.private, ec.EllipticCurvePrivateKey):
         return None
@@ -42,16 +37,6 @@ def _member(name: str) -> Secret:
     return lambda key: unb64url(text) if (text := key.public_jwk().get(name)) else None
 
 
-def _modulus_text(key: SigningKey) -> bytes | None:
-    text = key.public_jwk().get("n")
-    return text.encode() if text else None
-
-
-def _required_members(key: SigningKey) -> bytes:
-    members = {name: value for name, value in key.public_jwk().items() if name not in {"kid", "alg", "use"}}
-    return compact_json(dict(sorted(members.items())))
-
-
 SECRETS: Mapping[str, Secret] = MappingProxyType(
     {
         "pem": lambda key: key.public_pem(),
@@ -60,15 +45,15 @@ SECRETS: Mapping[str, Secret] = MappingProxyType(
         "pem_behind_newline": lambda key: b"\n" + key.public_pem(),
         "pem_behind_space": lambda key: b" " + key.public_pem(),
         "pkcs1_pem": lambda key: _pkcs1(key, Encoding.PEM),
-        "pkcs1_pem_without_newline": _pkcs1_without_newline,
+        "pkcs1_pem_without_newline": lambda key: (pem := _pkcs1(key, Encoding.PEM)) and pem.rstrip(b"\n"),
         "der": spki_der,
         "pkcs1_der": lambda key: _pkcs1(key, Encoding.DER),
         "modulus": _member("n"),
-        "modulus_text": _modulus_text,
+        "modulus_text": lambda key: text.encode() if (text := key.public_jwk().get("n")) else None,
         "point": _point,
         "x": _member("x"),
         "jwk": lambda key: compact_json(key.public_jwk()),
-        "thumbprint_input": _required_members,
+        "thumbprint_input": lambda key: key.thumbprint_input,
         "empty": lambda _: b"",
     }
 )

@@ -1,9 +1,10 @@
-"""Defects of key selection: kid, jwk, jku, x5u, x5c, and keys that are published for something else.
+"""Defects of key selection: kid, jwk, jku, x5u, x5c, keys published for something else, and bound ones.
 
 RFC 8725 §3.10: looking up a kid must not "create SQL or LDAP injection vulnerabilities", and "blindly following a 'jku'
 (JWK set URL) or 'x5u' (X.509 URL) header" lets an attacker choose what the server fetches.
 """
 
+import hashlib
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +19,16 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from mcp_auth_contract.tokens.defects.defect import ABSENT, DISPUTED, Break, Capability, Defects, header
+from mcp_auth_contract.tokens.defects.defect import (
+    ABSENT,
+    DISPUTED,
+    Break,
+    Capability,
+    Defects,
+    by_party,
+    claim,
+    header,
+)
 from mcp_auth_contract.tokens.keys import Algorithm, Role, SigningKey, b64url
 from mcp_auth_contract.tokens.spec import TokenSpec, compact_json, keyed
 
@@ -209,6 +219,31 @@ def signed_by_second_issuer_under_trusted_kid(good: TokenSpec) -> TokenSpec:
 @DEFECTS.single()
 def issued_by_second_issuer(good: TokenSpec) -> TokenSpec:
     """An issuer whom nobody configured issued the token honestly, under a URL where its keys are."""
-    key = good.key_of(Role.SECOND)
-    issuer = f"{good.profile.issuer.rstrip('/')}/second"
-    return replace(good.with_claim("iss", issuer).with_header(kid=key.kid), key=key)
+    return by_party(good.with_claim("iss", f"{good.profile.issuer.rstrip('/')}/second"), Role.SECOND)
+
+
+@DEFECTS.each({"dpop": "jkt", "certificate": "x5t#S256", "key": "jwk"}, DISPUTED)
+def bound_to_a_key(good: TokenSpec, method: str) -> TokenSpec:
+    """The token is bound to a key or a certificate that the sender does not show.
+
+    RFC 9449 §7.1 and RFC 8705 §3: a server that knows such a binding asks for the proof of it.
+    """
+    jwk = good.key_of(Role.STRANGER, Algorithm.ES256).public_jwk()
+    members = {name: jwk[name] for name in ("crv", "kty", "x", "y")}
+    thumbprint = b64url(hashlib.sha256(compact_json(members)).digest())
+    return good.with_claim("cnf", {method: members if method == "jwk" else thumbprint})
+
+
+DEFECTS.table(
+    claim("cnf"),
+    "confirmation_unusual",
+    "The token's cnf claim confirms nothing that a server could ask for.",
+    {
+        "key_id": {"kid": "mcp-auth-contract-unknown"},
+        "empty": {},
+        "null": None,
+        "text": "mcp-auth-contract",
+        "unknown": {"urn:example:confirmation": True},
+    },
+    DISPUTED,
+)

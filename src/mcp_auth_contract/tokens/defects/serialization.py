@@ -6,6 +6,7 @@ whitespace, or other additional characters have been used"; RFC 7515 §7.1 makes
 
 import hashlib
 import string
+from base64 import b64encode
 from dataclasses import replace
 from functools import partial
 
@@ -85,10 +86,6 @@ def _padded(octets: bytes) -> str:
     return text + "=" * (-len(text) % 4)
 
 
-def _with_one_sign(octets: bytes) -> str:
-    return b64url(octets) + "="
-
-
 def _other_tail(octets: bytes) -> str:
     """Write the last character with other unused bits (RFC 4648 §3.5)."""
     text = b64url(octets)
@@ -97,10 +94,6 @@ def _other_tail(octets: bytes) -> str:
         return text
     place = _ALPHABET.index(text[-1])
     return text[:-1] + _ALPHABET[place - place % step + (place + 1) % step]
-
-
-def _standard(octets: bytes) -> str:
-    return b64url(octets).replace("-", "+").replace("_", "/")
 
 
 def _padded_throughout(good: TokenSpec) -> TokenSpec:
@@ -112,14 +105,15 @@ def _padded_throughout(good: TokenSpec) -> TokenSpec:
 
 def _standard_alphabet(good: TokenSpec) -> TokenSpec:
     # Five question marks in a row make a slash at any offset, so that the two alphabets differ.
-    return replace(good.with_claim("kit_probe", "?????"), spelled=Spellings(payload=_standard))
+    standard = Spellings(payload=lambda octets: b64encode(octets).decode().rstrip("="))
+    return replace(good.with_claim("kit_probe", "?????"), spelled=standard)
 
 
 DEFECTS.add(
     "odd_base64url",
     "The token is spelled with padding, unused bits, a space or the other alphabet of base64.",
     {
-        "one_padding_character": _spelled(Spellings(signature=_with_one_sign)),
+        "one_padding_character": _spelled(Spellings(signature=lambda octets: f"{b64url(octets)}=")),
         "padded_signature": _spelled(Spellings(signature=_padded)),
         "padded_throughout": _padded_throughout,
         "other_unused_bits": _spelled(Spellings(signature=_other_tail)),

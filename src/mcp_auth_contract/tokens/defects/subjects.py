@@ -1,4 +1,4 @@
-"""Defects of subject and client: claims that a careless server maps onto somebody else.
+"""Defects of subject, client and tenant: claims that a careless server maps onto somebody else.
 
 RFC 7519 §4.1.2: a subject is case-sensitive, and "MUST either be scoped to be locally unique in the context of the
 issuer or be globally unique"; RFC 9068 §5: a client that is its own subject must not be taken for a user.
@@ -12,7 +12,7 @@ from mcp_auth_contract.tokens.defects.defect import ABSENT, DISPUTED, Break, Cap
 from mcp_auth_contract.tokens.defects.lookalikes import LOOKALIKES
 from mcp_auth_contract.tokens.spec import TokenSpec
 
-DEFECTS = Defects(Capability.SUBJECT_REQUIRED)
+SUBJECTS = Defects(Capability.SUBJECT_REQUIRED)
 CLIENTS = Defects()
 
 SUBJECT_NOBODY = "mcp-auth-contract-nobody"
@@ -21,7 +21,7 @@ SUBJECT_NOBODY = "mcp-auth-contract-nobody"
 OPERATORS: dict[str, object] = {"not_equal": {"$ne": None}, "greater": {"$gt": ""}, "exists": {"$exists": True}}
 """Operators of a query language that many values meet."""
 
-_subject = partial(DEFECTS.table, claim("{subject}", own("{subject}")))
+_subject = partial(SUBJECTS.table, claim("{subject}", own("{subject}")))
 _LONG = 2000  # with the rest of the token well below the 8 kB that proxies pass on
 
 
@@ -95,7 +95,7 @@ _subject(
 )
 
 
-@DEFECTS.each({name: name for name in ("email", "preferred_username", "username", "user_id", "upn")}, DISPUTED)
+@SUBJECTS.each({name: name for name in ("email", "preferred_username", "username", "user_id", "upn")}, DISPUTED)
 def subject_in_other_claim(good: TokenSpec, elsewhere: str) -> TokenSpec | None:
     """The token speaks for nobody known, and names a user in a claim that is no identifier.
 
@@ -104,7 +104,7 @@ def subject_in_other_claim(good: TokenSpec, elsewhere: str) -> TokenSpec | None:
     return carried(elsewhere, "{subject}", SUBJECT_NOBODY)(good)
 
 
-@DEFECTS.each({"act": "act", "may_act": "may_act"}, DISPUTED)
+@SUBJECTS.each({"act": "act", "may_act": "may_act"}, DISPUTED)
 def subject_as_actor(good: TokenSpec, elsewhere: str) -> TokenSpec | None:
     """The token speaks for nobody known, and names a user as the one who acts.
 
@@ -113,7 +113,7 @@ def subject_as_actor(good: TokenSpec, elsewhere: str) -> TokenSpec | None:
     return carried(elsewhere, "{subject}", SUBJECT_NOBODY, lambda right: {"sub": right})(good)
 
 
-@DEFECTS.each({"other_subject": SUBJECT_NOBODY, "no_subject": ABSENT}, DISPUTED)
+@SUBJECTS.each({"other_subject": SUBJECT_NOBODY, "no_subject": ABSENT}, DISPUTED)
 def client_named_as_user(good: TokenSpec, subject: object) -> TokenSpec | None:
     """The token is a machine's whose client id equals the subject of a user."""
     profile = good.profile
@@ -122,7 +122,7 @@ def client_named_as_user(good: TokenSpec, subject: object) -> TokenSpec | None:
     return claim("{subject}")(subject)(good.with_claim(profile.client_claim, good.claims.get(profile.subject_claim)))
 
 
-@DEFECTS.single(DISPUTED)
+@SUBJECTS.single(DISPUTED)
 def client_only(good: TokenSpec) -> TokenSpec | None:
     """The token speaks for its client and for no user: the subject is the client id.
 
@@ -171,3 +171,70 @@ CLIENTS.table(
     {"roles": {"roles": ["admin"]}, "groups": {"groups": ["administrators"]}, "is_admin": {"is_admin": True}},
     DISPUTED,
 )
+
+_NO_TENANT = "mcp-auth-contract-no-tenant"
+"""A tenant that no server knows."""
+
+# Tenants stand in no specification of OAuth: a contract says which claim names them, and that it is required.
+TENANTS = Defects(Capability.TENANT_REQUIRED)
+_tenant = partial(TENANTS.table, claim("{tenant}", own("{tenant}")))
+
+_tenant("tenant_missing", "The token names no tenant.", {"": ABSENT})
+_tenant("tenant_empty", "The token's tenant is an empty string.", {"": ""})
+_tenant("tenant_null", "The token's tenant is null.", {"": None})
+_tenant(
+    "tenant_blank",
+    "The token's tenant is white space or an empty value.",
+    {"space": " ", "tab": "\t", "empty_list": [], "empty_object": {}, "zero": 0, "boolean": False},
+)
+_tenant(
+    "tenant_other_type",
+    "The token's tenant is neither a string nor a list.",
+    {"number": 1, "boolean": True, "object": lambda right: {"id": right}},
+)
+_tenant(
+    "tenant_operator",
+    "The token's tenant is an operator of a query language (CWE-943).",
+    OPERATORS | {"not_equal": {"$ne": ""}, "equal": lambda right: {"$eq": right}},
+)
+_tenant(
+    "tenant_list",
+    "The token's tenant is a list.",
+    {
+        "own_only": lambda right: [right],
+        "own_first": lambda right: [right, _NO_TENANT],
+        "own_last": lambda right: [_NO_TENANT, right],
+    },
+    DISPUTED,
+)
+_tenant("tenant_lookalike", "The token's tenant resembles another one without being it.", LOOKALIKES, DISPUTED)
+_sentence = "The token's tenant is well formed and none the server has heard of."
+_tenant("tenant_unknown", _sentence, {"": _NO_TENANT}, DISPUTED)
+_tenant(
+    "tenant_pattern",
+    "The token's tenant is a pattern, a path or a list in one string.",
+    {
+        "percent": "%",
+        "star": "*",
+        "sql_condition": "' OR '1'='1",
+        "regex": ".*",
+        "percent_appended": lambda right: f"{right}%",
+        "underscore": lambda right: f"{right[:-1]}_",
+        "star_appended": lambda right: f"{right[:-1]}*",
+        "path": lambda right: f"{_NO_TENANT}/../{right}",
+        "comma_joined": lambda right: f"{_NO_TENANT},{right}",
+        "space_joined": lambda right: f"{_NO_TENANT} {right}",
+    },
+    DISPUTED,
+)
+TENANTS.add(
+    "tenant_in_other_claim",
+    "The token is of a tenant nobody knows, and names another one in a claim of a similar name.",
+    {
+        **{name: carried(name, "{tenant}", _NO_TENANT) for name in ("tenant", "tenant_id", "tid", "org_id", "org")},
+        "organization": carried("organization", "{tenant}", _NO_TENANT, lambda right: {"id": right}),
+    },
+    DISPUTED,
+)
+
+DEFECTS = [*SUBJECTS, *CLIENTS, *TENANTS]

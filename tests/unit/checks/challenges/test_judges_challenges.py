@@ -19,7 +19,7 @@ from tests.unit.checks.literals import (
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
-from mcp_auth_contract.oauth import FaultKind
+from mcp_auth_contract.oauth.challenge_syntax import FaultKind
 
 WHOLE = f'Bearer realm="mcp", error="invalid_token", scope="invoices:read", {POINTER}'
 ON_401 = sorted(

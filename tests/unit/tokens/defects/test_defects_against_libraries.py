@@ -19,19 +19,17 @@ from joserfc.jwk import KeySet
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,
-    Expectation,
     Identity,
     Role,
     TokenProfile,
     TokenSpec,
-    decode_parts,
-    difference,
     good_token,
-    mint,
     mint_case,
     published_key,
 )
-from mcp_auth_contract.tokens.spec import COMPACT
+from mcp_auth_contract.tokens.defects.defect import Expectation
+from mcp_auth_contract.tokens.mint import decode_parts, mint
+from mcp_auth_contract.tokens.spec import COMPACT, difference
 
 pytestmark = pytest.mark.filterwarnings("ignore:EdDSA is deprecated via RFC 9864")
 

@@ -19,17 +19,17 @@ from tests.unit.tokens.defects import reasons
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,
-    Expectation,
     Identity,
     Role,
     TokenProfile,
     TokenSpec,
-    decode_parts,
     good_token,
     mint_case,
     published_key,
 )
+from mcp_auth_contract.tokens.defects.defect import Expectation
 from mcp_auth_contract.tokens.keys import unb64url
+from mcp_auth_contract.tokens.mint import decode_parts
 from mcp_auth_contract.tokens.spec import compact_json
 
 ISSUER, AUDIENCE = "http://127.0.0.1:9000", "https://mcp.example.com/mcp"

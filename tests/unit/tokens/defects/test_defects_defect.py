@@ -5,18 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from mcp_auth_contract.tokens import (
-    Algorithm,
+from mcp_auth_contract.tokens import Algorithm, Identity, Role, TokenProfile, TokenSpec, good_token, published_key
+from mcp_auth_contract.tokens.defects.defect import (
+    ABSENT,
+    DISPUTED,
     Capability,
+    Defects,
     Expectation,
-    Identity,
-    Role,
-    TokenProfile,
-    TokenSpec,
-    good_token,
-    published_key,
+    claim,
+    header,
+    own,
 )
-from mcp_auth_contract.tokens.defects.defect import ABSENT, DISPUTED, Defects, claim, header, own
 
 
 def good(profile: TokenProfile | None = None) -> TokenSpec:

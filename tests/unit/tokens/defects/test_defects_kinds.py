@@ -8,7 +8,6 @@ import pytest
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,
-    Expectation,
     Identity,
     Role,
     TokenProfile,
@@ -18,6 +17,7 @@ from mcp_auth_contract.tokens import (
     published_key,
 )
 from mcp_auth_contract.tokens.defects import urls
+from mcp_auth_contract.tokens.defects.defect import Expectation
 
 ALICE = Identity(name="alice", subject="alice", tenant="t1", scopes=("read",))
 ISSUER = "https://idp.example.com/t1"

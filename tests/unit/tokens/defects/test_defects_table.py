@@ -17,8 +17,6 @@ from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.tokens import (
     DEFECTS,
     Algorithm,
-    Capability,
-    Expectation,
     Identity,
     KeyFinder,
     Minted,
@@ -26,14 +24,14 @@ from mcp_auth_contract.tokens import (
     SigningKey,
     TokenProfile,
     TokenSpec,
-    decode_parts,
-    fresh_key,
     good_token,
     mint_case,
     published_key,
 )
+from mcp_auth_contract.tokens.defects.defect import Capability, Expectation
 from mcp_auth_contract.tokens.defects.secrets import SECRETS
-from mcp_auth_contract.tokens.keys import b64url
+from mcp_auth_contract.tokens.keys import b64url, fresh_key
+from mcp_auth_contract.tokens.mint import decode_parts
 from mcp_auth_contract.tokens.spec import compact_json
 
 ALICE = Identity(name="alice", subject="alice", tenant="t1", scopes=("read", "write"))

@@ -1,4 +1,4 @@
-"""Reading scenarios/catalogue/*.toml, and refusing anything it does not know."""
+"""The catalogue of checks: data files in a closed vocabulary, in which anything unknown is refused."""
 
 import re
 import tomllib
@@ -8,7 +8,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mcp_auth_contract.catalogue.check import Axis, Check, Need, ScopeChoice
 from mcp_auth_contract.checks.presentation import PRESENTATIONS
 from mcp_auth_contract.checks.registry import JUDGES, PROBES, TOKENS
 from mcp_auth_contract.citations import CITATIONS
@@ -16,6 +15,108 @@ from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError
 from mcp_auth_contract.model import Impact, Level, Revision
 from mcp_auth_contract.suggest import suggest
+
+
+class Axis(StrEnum):
+    """Over what a check expands into cases."""
+
+    ONCE = "once"
+    """One case for the whole run: metadata documents know no revision of the protocol."""
+    CONTROL = "control"
+    """One case per revision, on the control operation."""
+    OPERATIONS = "operations"
+    """One case per revision and operation that needs a token."""
+    MISSING_SCOPES = "missing_scopes"
+    """One case per revision, operation and scope that the operation needs."""
+    RECORDS = "records"
+    """One case per revision, record, principal and way of that principal to that record."""
+    IMPLIED_SCOPES = "implied_scopes"
+    """One case per revision, operation and broader scope that implies one it needs (`policy.implies`)."""
+    FREE_OPERATIONS = "free_operations"
+    """One case per revision and operation that needs no scope."""
+
+
+class Need(StrEnum):
+    """What must hold before a check can say anything; what the contract lacks makes it not applicable."""
+
+    CONTROL = "control"
+    """The same call with the unbroken token is accepted before and after (else inconclusive)."""
+    GATED = "gated"
+    """The same call without a token is refused; an open operation proves nothing about how a token is offered."""
+    SUBJECT = "subject"
+    """`claims.required` names the subject claim."""
+    TENANT = "tenant"
+    """`claims.required` names the tenant claim."""
+    RSA = "rsa"
+    """The issuer signs with an RSA key."""
+    JWT = "jwt"
+    """The tokens are JWTs, verified with the issuer's keys."""
+    TOOL_CHALLENGE = "tool_challenge"
+    """`policy.challenge` lets challenges come in tool results, and the operation is a tool."""
+    AUDIT = "audit"
+    """The contract names an audit log."""
+    OPAQUE = "opaque"
+    """The tokens are opaque, and the issuer is asked about them (RFC 7662)."""
+
+
+class ScopeChoice(StrEnum):
+    """Which scopes the token carries."""
+
+    PRINCIPAL = "principal"
+    """All that the contract grants to the principal."""
+    EXACT = "exact"
+    """Just those the operation needs."""
+    MISSING = "missing"
+    """Every scope of the contract but the one under test, and those that imply it."""
+    NONE = "none"
+    """No scope at all."""
+    SUPERSET = "superset"
+    """Every scope of the contract, and some that nobody knows."""
+    BROADER = "broader"
+    """The broader scope in the place of those that it implies."""
+    UNRELATED = "unrelated"
+    """Every scope of the contract but those the operation needs, and those that imply one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One clause of the contract.
+
+    `tokens`, `presentations` and `forms` are lists: each combination is a case of its own. `presentations` say how the
+    token is presented, `forms` name the forms of the question for the probes that have several. `since` and `until`
+    are the first and last MCP revision to which the clause applies. `core` checks run on every revision of the server.
+
+    `baseline` is a legal token with the same feature: where the server does not accept it, a refusal of the faulty one
+    proves nothing, and the case is not applicable. `tries` is how often the call is made, on fresh connections.
+    """
+
+    id: str
+    family: str
+    title: str
+    level: Level
+    impact: Impact
+    cites: tuple[str, ...]
+    requirements: tuple[str, ...]
+    probe: str
+    judge: str
+    why: str
+    remedy: str
+    over: Axis = Axis.CONTROL
+    since: Revision | None = None
+    until: Revision | None = None
+    needs: frozenset[Need] = frozenset()
+    tokens: tuple[str, ...] = ()
+    scopes: ScopeChoice = ScopeChoice.PRINCIPAL
+    presentations: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+    baseline: str | None = None
+    tries: int = 1
+    core: bool = False
+
+    def applies_to(self, revision: Revision) -> bool:
+        """Whether the clause exists in a revision of the protocol."""
+        return (self.since is None or revision >= self.since) and (self.until is None or revision <= self.until)
+
 
 FAMILIES = (
     "prm",
@@ -151,13 +252,10 @@ def _check(entry: _Entry) -> Check:
 
 def _agree(entry: _Entry, check: Check) -> None:
     """Refuse combinations that a probe or judge cannot serve; a silent mismatch would drop a check."""
-    probe = PROBES[check.probe]
-    judge = JUDGES[check.judge]
+    probe, judge = PROBES[check.probe], JUDGES[check.judge]
     if probe.observes is not judge.observes:
-        raise entry.fault(
-            "judge",
-            f"{check.judge} judges {judge.observes.__name__}, but {check.probe} observes {probe.observes.__name__}",
-        )
+        judges, observes = judge.observes.__name__, probe.observes.__name__
+        raise entry.fault("judge", f"{check.judge} judges {judges}, but {check.probe} observes {observes}")
     given = {
         "token": bool(check.tokens),
         "presentation": bool(check.presentations),
@@ -171,17 +269,15 @@ def _agree(entry: _Entry, check: Check) -> None:
             raise entry.fault(key, f"the probe {check.probe} does not take it")
         if not present and key in probe.requires:
             raise entry.fault(key, f"missing: the probe {check.probe} needs it")
-    if probe.once is not (check.over is Axis.ONCE):
-        raise entry.fault("over", f'the probe {check.probe} {"needs" if probe.once else "cannot run"} over = "once"')
-    if probe.records is not (check.over is Axis.RECORDS):
-        verb = "needs" if probe.records else "cannot run"
-        raise entry.fault("over", f'the probe {check.probe} {verb} over = "records"')
+    for needed, axis in ((probe.once, Axis.ONCE), (probe.records, Axis.RECORDS)):
+        if needed is not (check.over is axis):
+            verb = "needs" if needed else "cannot run"
+            raise entry.fault("over", f'the probe {check.probe} {verb} over = "{axis}"')
     if probe.records and check.needs & {Need.CONTROL, Need.GATED}:
         raise entry.fault("needs", f"the probe {check.probe} brings its own controls along")
-    if (check.scopes is ScopeChoice.MISSING) is not (check.over is Axis.MISSING_SCOPES):
-        raise entry.fault("scopes", '"missing" goes with over = "missing_scopes", and only with it')
-    if (check.scopes is ScopeChoice.BROADER) is not (check.over is Axis.IMPLIED_SCOPES):
-        raise entry.fault("scopes", '"broader" goes with over = "implied_scopes", and only with it')
+    for word, axis in ((ScopeChoice.MISSING, Axis.MISSING_SCOPES), (ScopeChoice.BROADER, Axis.IMPLIED_SCOPES)):
+        if (check.scopes is word) is not (check.over is axis):
+            raise entry.fault("scopes", f'"{word}" goes with over = "{axis}", and only with it')
     for form in check.forms:
         if form not in probe.forms:
             raise entry.fault("forms", f'unknown word "{form}"; {suggest(form, probe.forms)}')
