@@ -31,4 +31,6 @@ FORMATS = (
     Format("junit", "Write JUnit XML here.", "junit:render_junit"),
     Format("markdown", "Write the report as Markdown here.", "markdown:render_markdown"),
     Format("html", "Write the report as one HTML file here, to read, print and sign.", "page.render:render_html"),
+    Format("sarif", "Write SARIF 2.1.0 here, for code scanning.", "sarif:render_sarif"),
+    Format("har", "Write the redacted exchanges here, as HAR 1.2.", "har:render_har"),
 )
