@@ -128,7 +128,7 @@ def _location(report: Report, about: About, lines: Mapping[tuple[str, str], int]
     place: dict[str, Any] = {}
     if not report.contract.startswith("("):
         line = next((lines[key] for key in _keys(about) if key in lines), 1)
-        uri = quote(report.contract.replace("\\", "/"), safe="/:.~-_")
+        uri = quote(printable(report.contract).replace("\\", "/"), safe="/:.~-_")
         base = {} if report.contract.startswith("/") or ":" in uri else {"uriBaseId": "%SRCROOT%"}
         place["physicalLocation"] = {
             "artifactLocation": {"uri": uri, **base},
@@ -195,7 +195,8 @@ def _invocation(report: Report) -> dict[str, Any]:
         for result in errors
     ]
     shown = not errors and any(part_of(result, report.gate) in _TOLD for result in report.results)
-    reasons = report.gate.stale if shown else report.gate.reasons
+    cut = ("the run was interrupted",) if report.interrupted else ()
+    reasons = (*cut, *report.gate.stale) if shown else report.gate.reasons
     notes += [{"level": "error", "message": {"text": printable(reason, limit=_LONGEST)}} for reason in reasons]
     return {
         "executionSuccessful": not report.interrupted and not errors,
