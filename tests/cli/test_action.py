@@ -92,7 +92,7 @@ def run_action(workspace: Path, *, env: dict[str, str] | None = None, **given: s
             env={**base, **own, "GITHUB_OUTPUT": str(written)},
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=300,
         )
         lines = written.read_text("utf-8").splitlines()
         steps[step["id"]] = dict(line.split("=", 1) for line in lines)

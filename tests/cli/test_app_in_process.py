@@ -43,7 +43,7 @@ def run(folder: Path, *words: str, app: str = "my_server:make()", env: str = "")
     target = f'[target]\napp = "{app}"\nenv = {{ {given} }}'
     (folder / "c.toml").write_text("\n".join(lines).replace("[target]", target, 1), "utf-8")
     (folder / "my_server.py").write_text(SERVER, "utf-8")
-    return subprocess.run([*COMMAND, "run", "c.toml", *words], cwd=folder, capture_output=True, text=True, timeout=100)
+    return subprocess.run([*COMMAND, "run", "c.toml", *words], cwd=folder, capture_output=True, text=True, timeout=300)
 
 
 def test_an_application_in_process_is_green_and_only_the_report_is_on_stdout(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from mcp_auth_contract.errors import Unwritable
 from mcp_auth_contract.reports.annotations import disarmed
 
 KIT = [sys.executable, "-m", "mcp_auth_contract"]
-QUICK = ["run", "--select", "token-expired-refused", "--json", "r.json"]
+QUICK = ["run", "--sample", "--select", "token-expired-refused", "--json", "r.json"]
 FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 
 
@@ -96,7 +96,7 @@ def test_a_run_that_fails_leaves_no_report_of_an_earlier_one(words: list[str], t
 
 @FULL
 @pytest.mark.parametrize(
-    "words", [QUICK, [*QUICK, "--quiet"], ["run", "--json", "-", *QUICK[1:3]], ["list"], ["--version"]]
+    "words", [QUICK, [*QUICK, "--quiet"], ["run", "--json", "-", *QUICK[1:4]], ["list"], ["--version"]]
 )
 @pytest.mark.parametrize("closed", [">/dev/full", ">&-"])
 def test_standard_output_that_takes_nothing_ends_in_one_line(closed: str, words: list[str], tmp_path: Path) -> None:

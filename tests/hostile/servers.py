@@ -43,6 +43,8 @@ class Asked:
 
 Behaviour = Callable[[Asked, asyncio.StreamWriter], Awaitable[None]]
 
+_STEPS_TO_BEGIN = 10
+
 
 @dataclass
 class Hostile:
@@ -83,12 +85,16 @@ async def hostile(
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         except asyncio.CancelledError:
-            return  # the server is being closed
+            writer.transport.abort()  # the server is being closed, and nobody reads what is still to be sent
         finally:
-            tasks.discard(task)
             writer.close()
-            with contextlib.suppress(OSError):
+            try:
                 await writer.wait_closed()
+            except OSError:
+                pass
+            except asyncio.CancelledError:
+                writer.transport.abort()
+            tasks.discard(task)
 
     server = await asyncio.start_server(connection, "127.0.0.1", 0, ssl=tls)
     host, port = server.sockets[0].getsockname()[:2]
@@ -96,6 +102,12 @@ async def hostile(
     try:
         yield running
     finally:
+        # Nothing more is accepted. What was accepted just now has no task yet; closing the server would lose its socket,
+        # and a task that is cancelled before it begins closes nothing.
+        for socket in server.sockets:
+            asyncio.get_running_loop().remove_reader(socket.fileno())
+        for _ in range(_STEPS_TO_BEGIN):
+            await asyncio.sleep(0)
         server.close()
         for task in list(tasks):
             task.cancel()

@@ -42,7 +42,7 @@ def test_the_sample_runs_on_every_lower_bound_at_once(tmp_path: Path) -> None:
     def run(*words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run([python, *words], cwd=tmp_path, env=env, capture_output=True, text=True)
 
-    done = run(*WARNINGS, "-m", "mcp_auth_contract", "run", "--quiet", "--json", "r.json")
+    done = run(*WARNINGS, "-m", "mcp_auth_contract", "run", "--sample", "--quiet", "--json", "r.json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads((tmp_path / "r.json").read_text("utf-8"))["counts"]["pass"] > 1000
     (tmp_path / "test_it.py").write_text("def test_a_token(mcp_auth_mint):\n    assert mcp_auth_mint\n", "utf-8")

@@ -85,7 +85,7 @@ def test_only_what_is_selected_is_asked(pytester: pytest.Pytester, run: Run) -> 
     write_server(pytester)
     assert counted(run("-k", "token-expired-refused", "mcp-auth-contract.toml")) == {"passed": 1}
     few = asked(pytester)
-    assert 0 < few < 12
+    assert 0 < few < 20
     assert counted(run("mcp-auth-contract.toml::token-typ-other-kind-refused"))["passed"] >= 1
     deselected = ["--deselect", "mcp-auth-contract.toml"]
     before = asked(pytester)
@@ -213,7 +213,7 @@ def test_lf_asks_only_what_failed(pytester: pytest.Pytester) -> None:
     before = asked(pytester)
     again = pytester.runpytest_inprocess(*words, "--lf")
     assert counted(again) == {"failed": 1}
-    assert asked(pytester) - before < 12
+    assert asked(pytester) - before < 20
 
 
 def test_junit_has_the_check_its_level_impact_and_citations(pytester: pytest.Pytester, run: Run) -> None:

@@ -34,6 +34,7 @@ EXPECTED = {
         "token-deep-json-refused": "a header nested a thousand levels deep ends in a 500, before any signature is checked",
         "token-deep-json-signed-handled": "so does a payload, if its signature is right",
         "token-number-not-json-refused": "an exp of Infinity ends in a 500",
+        "token-number-huge-handled": "so does an exp of 1e999, which Python reads as infinity",
         "token-unencoded-payload-refused": "joserfc reads b64 = false, which RFC 7797 §7 forbids for a JWT",
         "token-without-expiry-refused": "JWTVerifier has no setting for required claims",
     },

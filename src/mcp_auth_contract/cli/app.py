@@ -16,9 +16,11 @@ from mcp_auth_contract.cli.parameters import (
     Deselect,
     EveryRevision,
     FailOn,
+    FaultOfSample,
     Jobs,
     Outputs,
     Quick,
+    Sample,
     Scenarios,
     Select,
     ShardOf,
@@ -78,6 +80,8 @@ def run(
     waivers: WaiversFile = None,
     write_waivers: WriteWaivers = None,
     shard: ShardOf = None,
+    sample: Sample = False,
+    fault: FaultOfSample = None,
     *,
     outputs: Outputs,
 ) -> None:
@@ -100,6 +104,8 @@ def run(
         write_waivers=write_waivers,
         shard=shard,
         quick=quick,
+        sample=sample,
+        fault=fault,
     )
     raise typer.Exit(run_and_report(contract, options, outputs))
 

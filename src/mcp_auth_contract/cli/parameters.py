@@ -15,7 +15,7 @@ ContractFile = Annotated[
     Path | None,
     typer.Argument(
         metavar="[CONTRACT]",
-        help="The contract file; default: mcp-auth-contract.toml here, else the built-in sample server.",
+        help="The contract file; default: mcp-auth-contract.toml in this folder.",
         show_default=False,
     ),
 ]
@@ -30,6 +30,13 @@ Select = Annotated[
 Deselect = Annotated[list[str] | None, typer.Option("--deselect", help="All but these checks. May be repeated.")]
 Scenarios = Annotated[
     list[Path] | None, typer.Option("--scenarios", help="A folder of further checks in the kit's vocabulary.")
+]
+Sample = Annotated[
+    bool, typer.Option("--sample", help="Test the sample server that comes with the kit, which needs no contract.")
+]
+FaultOfSample = Annotated[
+    str | None,
+    typer.Option("--fault", metavar="NAME", help="With --sample: plant this fault in it; `lab --list` names them."),
 ]
 Quick = Annotated[
     bool, typer.Option("--quick", help="Ask the core checks alone, in one revision: the most for the fewest requests.")
@@ -98,6 +105,11 @@ class Outputs:
     summary: Path | None = None
     annotations: bool = False
     quiet: bool = False
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anything but the report on the terminal is asked for."""
+        return self.quiet or self.annotations or self.summary is not None or any(self.files.values())
 
 
 _OUTPUTS: Mapping[str, tuple[Any, object]] = {

@@ -17,9 +17,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 from mcp_auth_contract.catalogue import Check, load_builtin
-from mcp_auth_contract.cli.finding import find_contract
+from mcp_auth_contract.cli.finding import DEFAULT_NAME, FoundContract, find_contract, sample_contract
 from mcp_auth_contract.cli.outputs import demand_writable, demand_writable_file, remove_old, save, write
 from mcp_auth_contract.cli.parameters import Outputs
+from mcp_auth_contract.cli.serving import with_fault
 from mcp_auth_contract.cli.supervisor import supervised
 from mcp_auth_contract.contract import at_url, load_contract
 from mcp_auth_contract.errors import UsageError
@@ -40,7 +41,8 @@ _BEARER_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 class RunOptions:
     """What the command line says about a run. `wait` and `deadline` are in seconds, `token_env` names a variable.
 
-    `waivers` is the file to read, `write_waivers` one to make.
+    `waivers` is the file to read, `write_waivers` one to make. `sample`: the built-in sample server is meant, with
+    the `fault`, if one is named.
     """
 
     select: tuple[str, ...] = ()
@@ -58,14 +60,18 @@ class RunOptions:
     write_waivers: Path | None = None
     shard: str | None = None
     quick: bool = False
+    sample: bool = False
+    fault: str | None = None
 
 
 def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> int:
     """Run a contract, write the reports, and return the exit code."""
     demand_writable(outputs)
     remove_old(outputs)
-    found = find_contract(file)
+    found = _contract_to_run(file, options, outputs)
     contract = load_contract(found.path)
+    if found.fault is not None:
+        contract = with_fault(contract, found.fault)
     if options.url is not None:
         demand_http(options.url)
         contract = at_url(contract, options.url)
@@ -78,14 +84,31 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
     checks = load_builtin(options.scenarios)
     none = found.sample and options.waivers is None
     waivers = () if none else find_waivers(options.waivers, found.path, checks)
-    if found.sample and not outputs.quiet:
-        sys.stderr.write("No mcp-auth-contract.toml here: running the built-in sample server against its contract.\n")
+    if found.sample and not options.sample:
+        sys.stderr.write(f"THIS TESTS THE KIT'S OWN SAMPLE SERVER, not yours: there is no {DEFAULT_NAME} here.\n\n")
     with shown_progress() as progress:
         chosen = replace(_options(options, checks, found.name, progress), waivers=waivers)
         report = interruptible(run_contract(contract, chosen))
     if options.write_waivers is not None:
         _draft(report, options, options.write_waivers)
     return write(report, outputs)
+
+
+def _contract_to_run(file: Path | None, options: RunOptions, outputs: Outputs) -> FoundContract:
+    """Find the contract. The sample is run where it was asked for, or where a person sees that it is the sample."""
+    if options.sample:
+        if file is not None:
+            raise UsageError(f"--sample: has a contract of its own; leave out {file}, or the option")
+        return sample_contract(options.fault)
+    if options.fault is not None:
+        raise UsageError("--fault: is planted in the sample server alone; write --sample too")
+    found = find_contract(file)
+    if found.sample and (outputs.wanted or os.environ.get("CI") or not sys.stdout.isatty()):
+        raise UsageError(
+            f"there is no {DEFAULT_NAME} here: name a contract, draft one with `mcp-auth-contract init`, "
+            "or try the sample server with `mcp-auth-contract run --sample`"
+        )
+    return found
 
 
 def probe_and_report(url: str, options: RunOptions, outputs: Outputs) -> int:

@@ -12,7 +12,7 @@ import typer
 
 from mcp_auth_contract.cli.finding import find_contract
 from mcp_auth_contract.clock import system_clock
-from mcp_auth_contract.contract import load_contract
+from mcp_auth_contract.contract import Contract, load_contract
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution import issuer_settings, mint_offline, resolved_for
 from mcp_auth_contract.issuer import EmbeddedIssuer
@@ -73,14 +73,28 @@ def serve_issuer(file: Path | None) -> None:
         stop.wait()
 
 
+def _demand_fault(name: str) -> None:
+    from mcp_auth_contract_lab.faults import FAULTS
+
+    if name not in FAULTS:
+        raise UsageError(f'no fault is called "{name}"; {suggest(name, FAULTS)}')
+
+
+def with_fault(contract: Contract, name: str) -> Contract:
+    """Return the contract of the sample server, which then starts with a fault."""
+    _demand_fault(name)
+    target = contract.target.model_copy(update={"start": (*(contract.target.start or ()), "--fault", name)})
+    return contract.model_copy(update={"target": target})
+
+
 def serve_lab(port: int, fault: str | None, profiles: tuple[str, ...]) -> None:
     """Serve the sample server until it is told to stop; ISSUER and JWKS_URI come from the environment."""
     from mcp_auth_contract_lab.faults import FAULTS
     from mcp_auth_contract_lab.profile import Profile
     from mcp_auth_contract_lab.server import run_lab
 
-    if fault is not None and fault not in FAULTS:
-        raise UsageError(f'no fault is called "{fault}"; {suggest(fault, FAULTS)}')
+    if fault is not None:
+        _demand_fault(fault)
     known = {profile.value for profile in Profile}
     for name in profiles:
         if name not in known:

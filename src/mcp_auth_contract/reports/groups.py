@@ -12,6 +12,7 @@ from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplica
 from mcp_auth_contract.reports.model import Gate, Report, Result, Waiver
 
 SAMPLE = "(the built-in sample)"
+_FAULTY_SAMPLE = "(the built-in sample with the fault "
 """What a report calls the contract that needs no name on a command line."""
 
 SHOWN = 4
@@ -173,9 +174,16 @@ def _rest(results: Sequence[Result]) -> str:
     return f"… and {many(len(results) - SHOWN, 'more case')} of {results[0].check.id}" if results[SHOWN:] else ""
 
 
+def faulty_sample(fault: str) -> str:
+    """Return what reports call the contract of the sample server with a fault."""
+    return f"{_FAULTY_SAMPLE}{fault})"
+
+
 def _again(report: Report, result: Result) -> str:
     if not report.contract.startswith("("):
         start = f"run {shlex.join((report.contract, *report.options))}"
+    elif report.contract.startswith(_FAULTY_SAMPLE):
+        start = f"run --sample --fault {report.contract[len(_FAULTY_SAMPLE) : -1]}"
     else:
-        start = "run" if report.contract == SAMPLE else f"probe {shlex.quote(report.server.url)}"
+        start = "run --sample" if report.contract == SAMPLE else f"probe {shlex.quote(report.server.url)}"
     return f"mcp-auth-contract {start} --select {shlex.quote(result.case)}"

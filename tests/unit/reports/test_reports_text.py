@@ -42,7 +42,8 @@ def test_commands_stand_on_one_line_at_any_width_so_that_they_can_be_copied(widt
     ("contract", "start"),
     [
         ("my invoices.toml", ["run", "my invoices.toml"]),
-        ("(the built-in sample)", ["run"]),
+        ("(the built-in sample)", ["run", "--sample"]),
+        ("(the built-in sample with the fault audience-ignored)", ["run", "--sample", "--fault", "audience-ignored"]),
         ("(none: anonymous probe)", ["probe", "https://mcp.example.com/mcp"]),
     ],
 )
