@@ -19,6 +19,7 @@ def test_an_installed_wheel_lists_its_checks_and_carries_its_keys(tmp_path: Path
     assert any(name.startswith("mcp_auth_contract/_data/keys/") and name.endswith(".json") for name in names)
     assert "mcp_auth_contract/_data/scenarios/not-tested.toml" in names
     assert "mcp_auth_contract_lab/app.py" in names
+    assert {f"mcp_auth_contract/reports/page/page.{kind}" for kind in ("html", "css", "js")} <= set(names)
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
     # The dependencies are those of this environment; what is proved is where the wheel finds its own files.

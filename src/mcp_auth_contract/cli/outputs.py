@@ -138,14 +138,17 @@ def _text(report: Report, outputs: Outputs) -> str:
     return text.getvalue()
 
 
-def save(file: Path, text: str, *, mode: str = "w") -> None:
-    """Write a text whole or not at all, or add it with mode `a`. With mode `x` a file that exists is left, and told."""
+def save(file: Path, text: str | bytes, *, mode: str = "w") -> None:
+    """Write a text whole or not at all, or add it with mode `a`. With mode `x` a file that exists is left, and told.
+
+    Bytes are written as they are.
+    """
     try:
         if mode == "w" and _can_be_replaced(file):
             _replace(file, text)
         else:
-            with file.open(mode, encoding="utf-8") as opened:
-                opened.write(text)
+            with file.open(f"{mode}b") as opened:
+                opened.write(_bytes(text))
     except FileExistsError:
         raise UsageError(f"{file}: exists; it is never overwritten") from None
     except OSError as error:
@@ -158,13 +161,17 @@ def _can_be_replaced(file: Path) -> bool:
     return (plain or not os.path.lexists(file)) and os.access(file.absolute().parent, os.W_OK)
 
 
-def _replace(file: Path, text: str) -> None:
+def _bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.replace("\n", os.linesep).encode("utf-8")
+
+
+def _replace(file: Path, text: str | bytes) -> None:
     """Write beside the file first: who reads it meanwhile, or after a crash, never finds a half."""
     handle, name = tempfile.mkstemp(dir=file.absolute().parent, prefix=f".{file.name}.", suffix=".part")
     beside = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as opened:
-            opened.write(text)
+        with os.fdopen(handle, "wb") as opened:
+            opened.write(_bytes(text))
         beside.chmod(0o666 & ~_umask())
         beside.replace(file)
     except BaseException:

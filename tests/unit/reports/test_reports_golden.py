@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from tests.unit.reports.examples import green, interrupted, report, short_of, text_of, waived
 
+from mcp_auth_contract.reports.har import render_har
 from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.markdown import render_markdown
 from mcp_auth_contract.reports.page.render import render_html
+from mcp_auth_contract.reports.sarif import render_sarif
 
 ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden"
@@ -17,6 +19,8 @@ REPORTS = {"report": report, "interrupted": interrupted, "green": green, "waived
 FORMATS = {
     "txt": short_of,
     "all.txt": text_of,
+    "sarif": render_sarif,
+    "har": render_har,
     "json": render_json,
     "xml": render_junit,
     "md": render_markdown,
