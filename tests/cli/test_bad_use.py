@@ -7,6 +7,7 @@ import pytest
 
 from mcp_auth_contract import __version__
 from mcp_auth_contract.cli import main
+from mcp_auth_contract.cli.parameters import check_ids, fault_names
 from mcp_auth_contract.tokens import decode_parts
 
 CONTRACT = """[target]
@@ -51,8 +52,11 @@ def refused(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:
             'no check or case is called "token-expird-refused"; did you mean',
         ),
         (["plan", "--select", "token-expird-refused"], 'did you mean "token-expired-refused"?'),
-        (["explain", "token-expird-refused"], 'did you mean "token-expired-refused"?'),
+        (["explain", "token-expird-refused"], 'did you mean "token-expired-refused", "'),
+        (["explain", "nonsense"], 'no check is called "nonsense"; did you mean "'),
         (["list", "tokn"], 'no family is called "tokn"; did you mean "token"?'),
+        (["list", "--level", "mst"], 'no level is called "MST"; did you mean "MUST"?'),
+        (["list", "--impact", "tenant"], 'no impact is called "tenant"; did you mean "tenant-leak"?'),
         (["run", "--url", "mcp.example.com"], "not an http or https URL"),
         (["run", "--url", "https://mcp.example.com/mcp"], "authorized = true"),
         (["run", "--json", "missing/report.json"], "its folder does not exist"),
@@ -227,3 +231,20 @@ def test_a_password_in_a_url_is_refused_and_never_repeated(
     assert said.out == ""
     assert len(said.err.splitlines()) == 1
     assert "hunter2" not in said.err
+
+
+def test_a_list_is_narrowed_by_family_level_and_impact(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "token", "scope-", "--level", "should", "--impact", "interop"]) == 0
+    rows = [line.split()[:3] for line in capsys.readouterr().out.splitlines()]
+    assert {row[0].split("-")[0] for row in rows} == {"token", "scope"}
+    assert {(row[1], row[2]) for row in rows} == {("SHOULD", "interop")}
+
+
+def test_a_shell_completes_checks_and_faults() -> None:
+    assert "token-expired-refused" in check_ids("token-exp")
+    assert fault_names("audience-ign") == ["audience-ignored"]
+
+
+def test_the_list_of_commands_cuts_no_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    assert "..." not in capsys.readouterr().out.split("Commands:")[1]

@@ -30,6 +30,7 @@ from mcp_auth_contract.cli.parameters import (
     Wait,
     WaiversFile,
     WriteWaivers,
+    check_ids,
     with_outputs,
 )
 from mcp_auth_contract.cli.reporting import report_app
@@ -41,7 +42,6 @@ app = typer.Typer(
     name="mcp-auth-contract",
     help="An authentication contract test kit for protected MCP servers.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -88,7 +88,7 @@ def run(
     *,
     outputs: Outputs,
 ) -> None:
-    """Test a protected MCP server against its authentication contract.
+    """Test a protected MCP server against its contract.
 
     Exit codes: 0 the contract holds, 1 a check failed, 2 wrong usage or a faulty contract, 3 something could not be
     observed, 4 an error in mcp-auth-contract itself.
@@ -135,9 +135,10 @@ def reproduce(
     token_env: TokenEnv = None,
     principal: Speaker = None,
 ) -> None:
-    """Run one case again and print every request and response behind it.
+    """Run one case again and show its HTTP traffic.
 
-    Starts the issuer, and the server if the contract says how. Tokens are replaced by labels. Exits like `run`.
+    Prints every request and response behind the verdict, with tokens replaced by labels. Starts the issuer, and the
+    server if the contract says how. Exits like `run`.
     """
     from mcp_auth_contract.cli.finding import Sample
     from mcp_auth_contract.cli.running import RunOptions, reproduce_case
@@ -257,21 +258,34 @@ def init(
 
 @app.command("list")
 def list_checks(
-    family: Annotated[str | None, typer.Argument(help="Only this family, as in token.", show_default=False)] = None,
+    families: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FAMILY", help="Only these families: the first word of an id, as in token.", show_default=False
+        ),
+    ] = None,
+    level: Annotated[
+        list[str] | None,
+        typer.Option("--level", metavar="LEVEL", help="Only this level: must, should or may. May be repeated."),
+    ] = None,
+    impact: Annotated[
+        list[str] | None,
+        typer.Option("--impact", metavar="IMPACT", help="Only this impact, as in auth-bypass. May be repeated."),
+    ] = None,
     scenarios: Scenarios = None,
 ) -> None:
-    """List the checks: id, level, impact, title."""
+    """List the checks: id, level, impact and title."""
     from mcp_auth_contract.cli.reading import print_list
 
-    print_list(family, tuple(scenarios or ()))
+    print_list(tuple(families or ()), tuple(level or ()), tuple(impact or ()), tuple(scenarios or ()))
 
 
 @app.command()
 def explain(
-    check: Annotated[str, typer.Argument(metavar="CHECK", help="The id of a check.")],
+    check: Annotated[str, typer.Argument(metavar="CHECK", help="The id of a check.", autocompletion=check_ids)],
     scenarios: Scenarios = None,
 ) -> None:
-    """Explain one check: why it matters, its source, how to fix a failure, and an example."""
+    """Explain one check, and how to fix a failure of it."""
     from mcp_auth_contract.cli.reading import print_explanation
 
     print_explanation(check, tuple(scenarios or ()))
@@ -301,9 +315,9 @@ def mint(
     no_scope: Annotated[bool, typer.Option("--no-scope", help="Leave the token without any scope.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Also print the decoded token, to stderr.")] = False,
 ) -> None:
-    """Print an access token for a principal, valid or with one defect.
+    """Print an access token, valid or with one defect.
 
-    It is signed with the key of the contract's issuer.
+    The token is for a principal of the contract, and signed with the key of its issuer.
     """
     from mcp_auth_contract.cli.serving import print_token
 

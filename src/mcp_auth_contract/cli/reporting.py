@@ -10,9 +10,7 @@ if TYPE_CHECKING:
 
 from mcp_auth_contract.cli.parameters import Outputs, with_outputs
 
-report_app = typer.Typer(
-    help="Combine the shards of a run, or show a JSON report in another format.", no_args_is_help=True
-)
+report_app = typer.Typer(help="Combine the reports of shards, or render one.", no_args_is_help=True)
 
 
 @report_app.command()
