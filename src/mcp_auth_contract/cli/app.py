@@ -12,6 +12,7 @@ from typer.exceptions import TyperException
 
 from mcp_auth_contract import __version__
 from mcp_auth_contract.cli.parameters import (
+    AllEvidence,
     ContractFile,
     Deselect,
     EveryRevision,
@@ -85,6 +86,7 @@ def run(
     waivers: WaiversFile = None,
     write_waivers: WriteWaivers = None,
     shard: ShardOf = None,
+    all_evidence: AllEvidence = False,
     *,
     outputs: Outputs,
 ) -> None:
@@ -113,6 +115,7 @@ def run(
         shard=shard,
         quick=quick,
         sample=Sample(sample, fault),
+        all_evidence=all_evidence,
     )
     raise typer.Exit(run_and_report(contract, options, outputs))
 

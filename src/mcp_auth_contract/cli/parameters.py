@@ -35,6 +35,12 @@ ContractFile = Annotated[
         show_default=False,
     ),
 ]
+AllEvidence = Annotated[
+    bool,
+    typer.Option(
+        "--all-evidence", help="Keep the HTTP traffic of passed cases in the JSON report, too; it gets large."
+    ),
+]
 UseSample = Annotated[
     bool, typer.Option("--sample", help="Use the kit's own sample server and its contract instead of yours.")
 ]

@@ -62,6 +62,7 @@ class RunOptions:
     write_waivers: Path | None = None
     shard: str | None = None
     quick: bool = False
+    all_evidence: bool = False
     sample: Sample = field(default_factory=Sample)
 
 
@@ -153,6 +154,7 @@ def _options(options: RunOptions, checks: Sequence[Check], name: str, progress: 
         genuine=given_token_of(options.token_env, options.principal),
         shard=None if options.shard is None else Shard.parse(options.shard),
         progress=progress,
+        all_evidence=options.all_evidence,
     )
 
 

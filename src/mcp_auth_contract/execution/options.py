@@ -50,7 +50,7 @@ class Options:
     whole of asking: what is not known then is inconclusive. With a `genuine`
     token no issuer is started, and what tampering and transport cannot make is not asked. `shard` is the part of the
     plan to run, None for the whole. `repeat` are the words by which a command line asks for the same run, besides the
-    contract and the genuine token.
+    contract and the genuine token. `all_evidence` keeps the exchanges of what passed in the JSON report too.
     """
 
     checks: Sequence[Check]
@@ -68,4 +68,5 @@ class Options:
     waivers: tuple[Waiver, ...] = ()
     shard: Shard | None = None
     repeat: tuple[str, ...] = ()
+    all_evidence: bool = False
     progress: Progress = field(default_factory=Progress)

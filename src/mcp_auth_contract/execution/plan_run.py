@@ -155,6 +155,7 @@ async def carry_out(
         shard=shard,
         coverage=_coverage(run.observed(SurfaceObserved), frozenset(uncalled)),
         environment=environment(),
+        all_evidence=options.all_evidence,
         source=None if source is None else started.redactor.redact(source),
     )
 

@@ -185,7 +185,7 @@ class Report:
     run was given; `shard` is the part of the plan that it ran, None for the whole. `requests` is how many were made
     where `exchanges` holds but those that a result cites. `coverage` is empty where the server's lists were not looked
     at. `environment` tells what the run was made with, by name. `source` is the text of the contract without comments
-    and secrets, None where there is no file.
+    and secrets, None where there is no file. `all_evidence` keeps the exchanges of what passed in the JSON report too.
     """
 
     kit_version: str
@@ -206,6 +206,7 @@ class Report:
     requests: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     source: str | None = None
+    all_evidence: bool = False
 
     @property
     def sent(self) -> int:
