@@ -8,7 +8,8 @@ import pytest
 from mcp_auth_contract import __version__
 from mcp_auth_contract.cli import main
 from mcp_auth_contract.cli.parameters import check_ids, fault_names
-from mcp_auth_contract.tokens import decode_parts
+from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
+from mcp_auth_contract.tokens import Algorithm, decode_parts
 
 CONTRACT = """[target]
 url = "http://127.0.0.1:{port}/mcp"
@@ -248,3 +249,28 @@ def test_a_shell_completes_checks_and_faults() -> None:
 def test_the_list_of_commands_cuts_no_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     assert "..." not in capsys.readouterr().out.split("Commands:")[1]
+
+
+@pytest.mark.parametrize("command", ["probe", "init"])
+def test_a_file_of_certificates_that_is_none_is_refused(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = "https://127.0.0.1:9/mcp"
+    assert "--ca-file none.pem: No such file" in refused(capsys, 2, command, url, "--ca-file", "none.pem")
+    (tmp_path / "empty.pem").write_text("nothing")
+    assert "no certificates in it" in refused(capsys, 2, command, url, "--ca-file", "empty.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", "empty.pem")
+    assert "SSL_CERT_FILE empty.pem: no certificates in it" in refused(capsys, 2, command, url)
+
+
+def test_a_server_with_a_certificate_of_ones_own_can_be_probed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with EmbeddedIssuer(IssuerSettings(tls=True, algorithms=(Algorithm.ES256,))) as served:
+        words = ["probe", f"{served.url}/mcp", "--select", "prm-served", "-q"]
+        assert main(words) == 3
+        assert "certificate" in capsys.readouterr().err
+        assert main([*words, "--ca-file", str(served.ca_file)]) == 1
+        monkeypatch.setenv("SSL_CERT_FILE", str(served.ca_file))
+        assert main(words) == 1

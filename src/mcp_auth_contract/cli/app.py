@@ -13,6 +13,7 @@ from typer.exceptions import TyperException
 from mcp_auth_contract import __version__
 from mcp_auth_contract.cli.parameters import (
     AllEvidence,
+    CaFile,
     ContractFile,
     Deselect,
     EveryRevision,
@@ -190,6 +191,7 @@ def probe(
     fail_on: FailOn = "must",
     jobs: Jobs = 4,
     time_limit: TimeLimit = None,
+    ca_file: CaFile = None,
     *,
     outputs: Outputs,
 ) -> None:
@@ -205,6 +207,7 @@ def probe(
         jobs=jobs,
         fail_on=_level(fail_on),
         deadline=time_limit,
+        ca_file=ca_file,
     )
     raise typer.Exit(probe_and_report(url, options, outputs))
 
@@ -247,6 +250,7 @@ def init(
         str | None,
         typer.Option("--token-env", metavar="NAME", help="Also use the access token in this environment variable."),
     ] = None,
+    ca_file: CaFile = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Never ask questions, not even on a terminal.")] = False,
 ) -> None:
     """Inspect a server and write a draft of its contract.
@@ -255,7 +259,7 @@ def init(
     """
     from mcp_auth_contract.cli.init import InitOptions, inspect_and_draft
 
-    options = InitOptions(url, app_name, start, tuple(env or ()), output, token_env, yes)
+    options = InitOptions(url, app_name, start, tuple(env or ()), output, token_env, yes, ca_file)
     raise typer.Exit(inspect_and_draft(options))
 
 

@@ -35,6 +35,14 @@ ContractFile = Annotated[
         show_default=False,
     ),
 ]
+CaFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--ca-file",
+        metavar="FILE",
+        help="Also trust the certificate authorities in this PEM file, as with the variable SSL_CERT_FILE.",
+    ),
+]
 AllEvidence = Annotated[
     bool,
     typer.Option(

@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import signal
+import ssl
 import sys
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -63,6 +64,7 @@ class RunOptions:
     shard: str | None = None
     quick: bool = False
     all_evidence: bool = False
+    ca_file: Path | None = None
     sample: Sample = field(default_factory=Sample)
 
 
@@ -155,7 +157,24 @@ def _options(options: RunOptions, checks: Sequence[Check], name: str, progress: 
         shard=None if options.shard is None else Shard.parse(options.shard),
         progress=progress,
         all_evidence=options.all_evidence,
+        ca_files=trusted_files(options.ca_file),
     )
+
+
+def trusted_files(named: Path | None = None) -> tuple[str, ...]:
+    """Return the certificates to trust besides the system's: the named file, and that of SSL_CERT_FILE.
+
+    Raises UsageError for a file that holds none.
+    """
+    files = {"--ca-file": str(named or ""), "SSL_CERT_FILE": os.environ.get("SSL_CERT_FILE", "")}
+    for where, file in files.items():
+        try:
+            if file:
+                ssl.create_default_context(cafile=file)
+        except OSError as fault:  # an SSLError is one
+            said = fault.strerror if isinstance(fault, FileNotFoundError | PermissionError) else "no certificates in it"
+            raise UsageError(f"{where} {file}: {said}; name a file of PEM certificates") from None
+    return tuple(filter(None, files.values()))
 
 
 def given_token_of(name: str | None, principal: str | None = None) -> Given | None:
