@@ -2,10 +2,11 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
+from typing import Any
 
 from mcp_auth_contract.datafiles import data_folder
 from mcp_auth_contract.errors import ContractError
@@ -76,10 +77,7 @@ def load_causes() -> tuple[CauseEntry, ...]:
     """Return the table of causes; raises ContractError where it is wrong."""
     content = tomllib.loads((data_folder("scenarios") / FILE).read_text("utf-8"))
     try:
-        entries = tuple(
-            CauseEntry(**{key: tuple(value) if isinstance(value, list) else value for key, value in told.items()})
-            for told in content["cause"]
-        )
+        entries = tuple(CauseEntry(**_row(told)) for told in content["cause"])
     except (TypeError, KeyError) as fault:
         raise ContractError(f"scenarios/{FILE}: {fault}") from None
     known = {entry.id for entry in entries}
@@ -87,6 +85,10 @@ def load_causes() -> tuple[CauseEntry, ...]:
         if unknown := {name.rstrip("?") for name in entry.hides} - known:
             raise ContractError(f"scenarios/{FILE}: {entry.id}: hides: no such cause ({', '.join(sorted(unknown))})")
     return entries
+
+
+def _row(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in told.items()}
 
 
 def causes_of(results: Iterable[Result], gate: Gate) -> tuple[Cause, ...]:

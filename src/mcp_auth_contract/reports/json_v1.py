@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Pass, outcome_name
 from mcp_auth_contract.reports.causes import causes_of
@@ -109,6 +110,8 @@ class ShardV1(_Part):
 class AboutV1(_Part):
     """What of the contract a case is about; a member is left out where it is about none of that kind."""
 
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_serialization_defaults_required=False)
+
     kind: str = Field(default="", description="tool, resource or prompt.")
     operation: str = Field(default="", description="The name of the tool or prompt, the URI of the resource.")
     principal: str = Field(default="", description="Who makes the call.")
@@ -144,6 +147,7 @@ class ResultV1(_Part):
 class CheckV1(_Part):
     """What the results of one check have in common."""
 
+    impact: str = Field(description="What a failure costs at the worst.")
     remedy: str
     citations: list[str] = Field(description="Keys of citations.")
 
@@ -221,6 +225,10 @@ def _quiet(result: Result) -> bool:
     return isinstance(result.outcome, Pass | NotApplicable)
 
 
+def _common(check: Check) -> dict[str, Any]:
+    return {"impact": check.impact, "remedy": check.remedy, "citations": check.cites}
+
+
 def _citation(key: str) -> dict[str, Any]:
     return {**asdict(CITATIONS[key]), "label": CITATIONS[key].label}
 
@@ -270,7 +278,7 @@ def render_json(report: Report) -> str:
         "counts": report.counts,
         "controls": [{**asdict(control), "held": control.accepted} for control in report.controls],
         "coverage": [asdict(kind) for kind in report.coverage],
-        "checks": {check.id: {"remedy": check.remedy, "citations": check.cites} for check in checks},
+        "checks": {check.id: _common(check) for check in checks},
         "citations": {key: _citation(key) for check in checks for key in check.cites},
         "causes": _causes(report),
         "results": [_result(result, all_evidence=report.all_evidence) for result in report.results],

@@ -127,7 +127,7 @@ def _check(told: ResultV1, known: Check | None, common: CheckV1 | None) -> Check
         family=family,
         title=told.title,
         level=Level(told.level),
-        impact=Impact(told.impact),
+        impact=Impact(told.impact if common is None else common.impact),
         cites=cites,
         requirements=(),
         probe="",

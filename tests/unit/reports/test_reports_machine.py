@@ -108,7 +108,11 @@ def test_what_passed_is_told_in_short_and_what_it_has_in_common_once() -> None:
     value = read_back(whole)
     first = value["results"][0]
     assert (first["citations"], first["remedy"], first["evidence"], first["about"]) == ([], "", [], None)
-    assert value["checks"]["prm-served"] == {"remedy": RESULTS[0].check.remedy, "citations": ["rfc9728-3.2"]}
+    assert value["checks"]["prm-served"] == {
+        "impact": "interop",
+        "remedy": RESULTS[0].check.remedy,
+        "citations": ["rfc9728-3.2"],
+    }
     assert value["citations"]["rfc9728-3.2"]["label"] == "RFC 9728 §3.2"
     assert value["results"][1]["about"] == {"kind": "tool", "operation": "get_invoice", "principal": "alice"}
     again = read_report(render_json(whole), "r.json")
