@@ -11,7 +11,7 @@ from mcp_auth_contract.reports.groups import Group, Part, again, many
 from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.plain import printable
 from mcp_auth_contract.reports.traffic import answered, asked, decisive
-from mcp_auth_contract.reports.view import ReportView, Tone, view_of
+from mcp_auth_contract.reports.view import SAMPLE_LABEL, Fact, ReportView, Tone, view_of
 
 SCREEN = 40
 """Lines of a short report at the most, where the width is that of a terminal."""
@@ -94,10 +94,15 @@ def _cause(view: ReportView, cause: Cause, number: int, width: int) -> Iterator[
 
 def _head(view: ReportView, width: int, *, verbose: bool = False) -> Iterator[Text]:
     yield from _line(view.title, width, style="bold")
+    yield from _facts((fact for fact in view.facts if fact.label == SAMPLE_LABEL), width)
     if view.broken and not verbose:
         more = f" (and {len(view.broken) - 1} more)" if view.broken[1:] else ""
         yield from _labelled("broken", f"{printable(view.broken[0], limit=200)}{more}", 0, _HEAD, width, "bold red")
-    for fact in view.facts:
+    yield from _facts((fact for fact in view.facts if fact.label != SAMPLE_LABEL), width)
+
+
+def _facts(facts: Iterable[Fact], width: int) -> Iterator[Text]:
+    for fact in facts:
         yield from _labelled(fact.label, fact.text, 0, _HEAD, width, _TONES[fact.tone])
 
 

@@ -9,7 +9,7 @@ from mcp_auth_contract.model import Fail, outcome_name
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import printable
 
-_BODY = 120
+_BODY = 80
 _HEADER = 160
 
 
