@@ -47,7 +47,7 @@ def run(folder: Path, *words: str, app: str = "my_server:make()", env: str = "")
 
 
 def test_an_application_in_process_is_green_and_only_the_report_is_on_stdout(tmp_path: Path) -> None:
-    done = run(tmp_path, "--json", "-")
+    done = run(tmp_path, "--json", "-", "--all-evidence")
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads(done.stdout)
     assert report["counts"]["pass"] > 300

@@ -7,6 +7,9 @@ import pytest
 
 from mcp_auth_contract import __version__
 from mcp_auth_contract.cli import main
+from mcp_auth_contract.cli.parameters import check_ids, fault_names
+from mcp_auth_contract.issuer import EmbeddedIssuer, IssuerSettings
+from mcp_auth_contract.tokens.keys import Algorithm
 from mcp_auth_contract.tokens.mint import decode_parts
 
 CONTRACT = """[target]
@@ -51,8 +54,11 @@ def refused(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:
             'no check or case is called "token-expird-refused"; did you mean',
         ),
         (["plan", "--select", "token-expird-refused"], 'did you mean "token-expired-refused"?'),
-        (["explain", "token-expird-refused"], 'did you mean "token-expired-refused"?'),
+        (["explain", "token-expird-refused"], 'did you mean "token-expired-refused", "'),
+        (["explain", "nonsense"], 'no check is called "nonsense"; did you mean "'),
         (["list", "tokn"], 'no family is called "tokn"; did you mean "token"?'),
+        (["list", "--level", "mst"], 'no level is called "MST"; did you mean "MUST"?'),
+        (["list", "--impact", "tenant"], 'no impact is called "tenant"; did you mean "tenant-leak"?'),
         (["run", "--url", "mcp.example.com"], "not an http or https URL"),
         (["run", "--url", "https://mcp.example.com/mcp"], "authorized = true"),
         (["run", "--json", "missing/report.json"], "its folder does not exist"),
@@ -227,3 +233,45 @@ def test_a_password_in_a_url_is_refused_and_never_repeated(
     assert said.out == ""
     assert len(said.err.splitlines()) == 1
     assert "hunter2" not in said.err
+
+
+def test_a_list_is_narrowed_by_family_level_and_impact(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "token", "scope-", "--level", "should", "--impact", "interop"]) == 0
+    rows = [line.split()[:3] for line in capsys.readouterr().out.splitlines()]
+    assert {row[0].split("-")[0] for row in rows} == {"token", "scope"}
+    assert {(row[1], row[2]) for row in rows} == {("SHOULD", "interop")}
+
+
+def test_a_shell_completes_checks_and_faults() -> None:
+    assert "token-expired-refused" in check_ids("token-exp")
+    assert fault_names("audience-ign") == ["audience-ignored"]
+
+
+def test_the_list_of_commands_cuts_no_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    assert "..." not in capsys.readouterr().out.split("Commands:")[1]
+
+
+@pytest.mark.parametrize("command", ["probe", "init"])
+def test_a_file_of_certificates_that_is_none_is_refused(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = "https://127.0.0.1:9/mcp"
+    assert "--ca-file none.pem: No such file" in refused(capsys, 2, command, url, "--ca-file", "none.pem")
+    (tmp_path / "empty.pem").write_text("nothing")
+    assert "no certificates in it" in refused(capsys, 2, command, url, "--ca-file", "empty.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", "empty.pem")
+    assert "SSL_CERT_FILE empty.pem: no certificates in it" in refused(capsys, 2, command, url)
+
+
+def test_a_server_with_a_certificate_of_ones_own_can_be_probed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with EmbeddedIssuer(IssuerSettings(tls=True, algorithms=(Algorithm.ES256,))) as served:
+        words = ["probe", f"{served.url}/mcp", "--select", "prm-served", "-q"]
+        assert main(words) == 3
+        assert "certificate" in capsys.readouterr().err
+        assert main([*words, "--ca-file", str(served.ca_file)]) == 1
+        monkeypatch.setenv("SSL_CERT_FILE", str(served.ca_file))
+        assert main(words) == 1

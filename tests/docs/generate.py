@@ -3,8 +3,12 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
+from rich.text import Text
 
 from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import models, server
@@ -73,6 +77,23 @@ def _type(key: _Schema, tables: _Schema, ending: str = "") -> str:
             return f"{plain}{ending}"
 
 
+def picture() -> str:
+    """Return the report that the README shows as an image of a terminal, with the colours that a terminal has."""
+    (report,) = re.findall(r"```text\n(.*?)```", (DOCS.parent / "README.md").read_text("utf-8"), re.DOTALL)
+    console = Console(record=True, width=120, file=StringIO(), highlight=False, emoji=False, markup=False)
+    console.print(Text("$ mcp-auth-contract run --sample --fault audience-ignored", style="bold"))
+    for line in report.splitlines():
+        console.print(_coloured(line), soft_wrap=True)
+    return console.export_svg(title="mcp-auth-contract", unique_id="report") + "\n"
+
+
+def _coloured(line: str) -> Text:
+    label = re.match(r" {0,3}[a-z]+ {2,}", line)
+    if re.match(r"gate SHUT|broken  |[0-9]+\. ", line):
+        return Text(line, style="bold red")
+    return Text.assemble((line[: label.end()], "dim"), line[label.end() :]) if label else Text(line)
+
+
 GENERATED: Mapping[str, Callable[[], str]] = {
     "checks.md": lambda: render_checks(load_builtin()),
     "contract.md": contract_reference,
@@ -83,6 +104,9 @@ GENERATED: Mapping[str, Callable[[], str]] = {
 }
 """The generated files of docs/."""
 
+PICTURES: Mapping[str, Callable[[], str]] = {"report.svg": picture}
+"""Further ones, whose bytes differ with the library that draws them."""
+
 if __name__ == "__main__":
-    for file, generate in GENERATED.items():
+    for file, generate in {**GENERATED, **PICTURES}.items():
         (DOCS / file).write_text(generate(), "utf-8")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcp_auth_contract.suggest import suggest
+from mcp_auth_contract.suggest import nearest, suggest
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,22 @@ def test_where_none_is_alike_a_place_may_have_better_advice() -> None:
 
 def test_a_word_is_shown_as_it_stands_in_a_file() -> None:
     assert suggest("isuer.url", ["issuer.url"], written="${{{}}}") == 'did you mean "${issuer.url}"?'
+
+
+TITLES = {
+    "token-audience-other-refused": "A token for another server",
+    "scope-none-denied": "No scopes",
+    "as-pkce": "PKCE",
+}
+
+
+@pytest.mark.parametrize(
+    ("word", "first"), [("audience", "token-audience-other-refused"), ("server", "token-audience-other-refused")]
+)
+def test_a_word_of_a_name_or_title_comes_first(word: str, first: str) -> None:
+    assert nearest(word, TITLES)[0] == first
+
+
+def test_there_are_always_some() -> None:
+    assert len(nearest("zzz", TITLES)) == 3
+    assert len(nearest("", TITLES, 2)) == 2

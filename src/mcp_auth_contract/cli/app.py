@@ -12,6 +12,8 @@ from typer.exceptions import TyperException
 
 from mcp_auth_contract import __version__
 from mcp_auth_contract.cli.parameters import (
+    AllEvidence,
+    CaFile,
     ContractFile,
     Deselect,
     EveryRevision,
@@ -30,6 +32,7 @@ from mcp_auth_contract.cli.parameters import (
     Wait,
     WaiversFile,
     WriteWaivers,
+    check_ids,
     with_outputs,
 )
 from mcp_auth_contract.cli.reporting import report_app
@@ -41,7 +44,6 @@ app = typer.Typer(
     name="mcp-auth-contract",
     help="An authentication contract test kit for protected MCP servers.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -85,10 +87,11 @@ def run(
     waivers: WaiversFile = None,
     write_waivers: WriteWaivers = None,
     shard: ShardOf = None,
+    all_evidence: AllEvidence = False,
     *,
     outputs: Outputs,
 ) -> None:
-    """Test a protected MCP server against its authentication contract.
+    """Test a protected MCP server against its contract.
 
     Exit codes: 0 the contract holds, 1 a check failed, 2 wrong usage or a faulty contract, 3 something could not be
     observed, 4 an error in mcp-auth-contract itself.
@@ -113,6 +116,7 @@ def run(
         shard=shard,
         quick=quick,
         sample=Sample(sample, fault),
+        all_evidence=all_evidence,
     )
     raise typer.Exit(run_and_report(contract, options, outputs))
 
@@ -135,9 +139,10 @@ def reproduce(
     token_env: TokenEnv = None,
     principal: Speaker = None,
 ) -> None:
-    """Run one case again and print every request and response behind it.
+    """Run one case again and show its HTTP traffic.
 
-    Starts the issuer, and the server if the contract says how. Tokens are replaced by labels. Exits like `run`.
+    Prints every request and response behind the verdict, with tokens replaced by labels. Starts the issuer, and the
+    server if the contract says how. Exits like `run`.
     """
     from mcp_auth_contract.cli.finding import Sample
     from mcp_auth_contract.cli.running import RunOptions, reproduce_case
@@ -186,6 +191,7 @@ def probe(
     fail_on: FailOn = "must",
     jobs: Jobs = 4,
     time_limit: TimeLimit = None,
+    ca_file: CaFile = None,
     *,
     outputs: Outputs,
 ) -> None:
@@ -201,6 +207,7 @@ def probe(
         jobs=jobs,
         fail_on=_level(fail_on),
         deadline=time_limit,
+        ca_file=ca_file,
     )
     raise typer.Exit(probe_and_report(url, options, outputs))
 
@@ -287,6 +294,7 @@ def init(
         str | None,
         typer.Option("--token-env", metavar="NAME", help="Also use the access token in this environment variable."),
     ] = None,
+    ca_file: CaFile = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Never ask questions, not even on a terminal.")] = False,
 ) -> None:
     """Inspect a server and write a draft of its contract.
@@ -295,27 +303,40 @@ def init(
     """
     from mcp_auth_contract.cli.init import InitOptions, inspect_and_draft
 
-    options = InitOptions(url, app_name, start, tuple(env or ()), output, token_env, yes)
+    options = InitOptions(url, app_name, start, tuple(env or ()), output, token_env, yes, ca_file)
     raise typer.Exit(inspect_and_draft(options))
 
 
 @app.command("list")
 def list_checks(
-    family: Annotated[str | None, typer.Argument(help="Only this family, as in token.", show_default=False)] = None,
+    families: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FAMILY", help="Only these families: the first word of an id, as in token.", show_default=False
+        ),
+    ] = None,
+    level: Annotated[
+        list[str] | None,
+        typer.Option("--level", metavar="LEVEL", help="Only this level: must, should or may. May be repeated."),
+    ] = None,
+    impact: Annotated[
+        list[str] | None,
+        typer.Option("--impact", metavar="IMPACT", help="Only this impact, as in auth-bypass. May be repeated."),
+    ] = None,
     scenarios: Scenarios = None,
 ) -> None:
-    """List the checks: id, level, impact, title."""
+    """List the checks: id, level, impact and title."""
     from mcp_auth_contract.cli.reading import print_list
 
-    print_list(family, tuple(scenarios or ()))
+    print_list(tuple(families or ()), tuple(level or ()), tuple(impact or ()), tuple(scenarios or ()))
 
 
 @app.command()
 def explain(
-    check: Annotated[str, typer.Argument(metavar="CHECK", help="The id of a check.")],
+    check: Annotated[str, typer.Argument(metavar="CHECK", help="The id of a check.", autocompletion=check_ids)],
     scenarios: Scenarios = None,
 ) -> None:
-    """Explain one check: why it matters, its source, how to fix a failure, and an example."""
+    """Explain one check, and how to fix a failure of it."""
     from mcp_auth_contract.cli.reading import print_explanation
 
     print_explanation(check, tuple(scenarios or ()))
@@ -345,9 +366,9 @@ def mint(
     no_scope: Annotated[bool, typer.Option("--no-scope", help="Leave the token without any scope.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Also print the decoded token, to stderr.")] = False,
 ) -> None:
-    """Print an access token for a principal, valid or with one defect.
+    """Print an access token, valid or with one defect.
 
-    It is signed with the key of the contract's issuer.
+    The token is for a principal of the contract, and signed with the key of its issuer.
     """
     from mcp_auth_contract.cli.serving import print_token
 

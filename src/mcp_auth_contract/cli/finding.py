@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mcp_auth_contract.contract import Contract, load_contract, table_in
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.reports.groups import SAMPLE
+from mcp_auth_contract.reports.groups import SAMPLE, faulty_sample
 from mcp_auth_contract.suggest import suggest
 
 DEFAULT_NAME = "mcp-auth-contract.toml"
@@ -86,7 +86,7 @@ def _sample(fault: str | None) -> FoundContract:
     from mcp_auth_contract.cli.serving import sample_contract
 
     words = ("--sample",) if fault is None else ("--sample", "--fault", fault)
-    name = SAMPLE if fault is None else f"{SAMPLE[:-1]} with the fault {fault})"
+    name = SAMPLE if fault is None else faulty_sample(fault)
     return FoundContract(sample_contract(fault), name, None, words)
 
 

@@ -13,7 +13,7 @@ import typer
 
 from mcp_auth_contract.cli.finding import DEFAULT_NAME
 from mcp_auth_contract.cli.outputs import demand_writable_file
-from mcp_auth_contract.cli.running import demand_http, given_token_of, interruptible, shown_progress
+from mcp_auth_contract.cli.running import demand_http, given_token_of, interruptible, shown_progress, trusted_files
 from mcp_auth_contract.cli.supervisor import supervised
 from mcp_auth_contract.contract import read_contract
 from mcp_auth_contract.errors import ContractError, Unreachable, UsageError
@@ -49,13 +49,15 @@ class InitOptions:
     output: Path = Path(DEFAULT_NAME)
     token_env: str | None = None
     yes: bool = False
+    ca_file: Path | None = None
 
 
 def inspect_and_draft(options: InitOptions) -> int:
     """Inspect the server, draft its contract, and write it to a new file; return the exit code."""
-    settings = _settings(options)
     to_stdout = str(options.output) == _STDOUT
     source = Path(DEFAULT_NAME) if to_stdout else options.output
+    trusted = trusted_files(options.ca_file)
+    settings = _settings(options, source)
     if not to_stdout:
         _demand_new(options.output)
         demand_writable_file(options.output)
@@ -64,7 +66,9 @@ def inspect_and_draft(options: InitOptions) -> int:
         return code
     try:
         with contextlib.nullcontext() if options.yes else shown_progress():
-            seen = interruptible(inspect_server(settings, source, environ=dict(os.environ), given=given))
+            seen = interruptible(
+                inspect_server(settings, source, environ=dict(os.environ), given=given, ca_files=trusted)
+            )
     except ContractError as error:
         raise ContractError(str(error).replace("it needs in target.env", "it needs with --env")) from None
     except Unreachable as error:
@@ -82,7 +86,7 @@ def inspect_and_draft(options: InitOptions) -> int:
     return 0
 
 
-def _settings(options: InitOptions) -> ServerSettings:
+def _settings(options: InitOptions, source: Path) -> ServerSettings:
     if options.url is None and options.app is None and options.start is None:
         raise UsageError(
             "init: name the server: its URL, --app module:attribute, or --start with the command that runs it"
@@ -93,7 +97,8 @@ def _settings(options: InitOptions) -> ServerSettings:
     url = options.url
     if url is None and options.app is None:
         url = _STARTED
-    settings = ServerSettings(url, options.app, words, _environment(options.env))
+    ca_file = None if options.ca_file is None else os.path.relpath(options.ca_file, source.absolute().parent)
+    settings = ServerSettings(url, options.app, words, _environment(options.env), ca_file)
     said = "".join((url or "", options.app or "", *words, *settings.env.values()))
     if any("\ud800" <= character <= "\udfff" for character in said):  # how Python reads octets that are no UTF-8
         raise UsageError("init: a word of the command line is not UTF-8, and a contract can hold nothing else")

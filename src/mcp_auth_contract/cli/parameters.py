@@ -11,6 +11,21 @@ import typer
 
 from mcp_auth_contract.reports.formats import FORMATS
 
+
+def check_ids(incomplete: str) -> list[str]:
+    """The checks that a shell may complete a word to."""
+    from mcp_auth_contract.catalogue import load_builtin
+
+    return [check.id for check in load_builtin() if check.id.startswith(incomplete)]
+
+
+def fault_names(incomplete: str) -> list[str]:
+    """The faults of the sample server that a shell may complete a word to."""
+    from mcp_auth_contract.cli.serving import known_faults
+
+    return [name for name in known_faults() if name.startswith(incomplete)]
+
+
 ContractFile = Annotated[
     Path | None,
     typer.Argument(
@@ -18,6 +33,20 @@ ContractFile = Annotated[
         help="The contract file; by default mcp-auth-contract.toml, or [tool.mcp-auth-contract] in pyproject.toml, "
         "in this folder or the nearest one above it.",
         show_default=False,
+    ),
+]
+CaFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--ca-file",
+        metavar="FILE",
+        help="Also trust the certificate authorities in this PEM file, as with the variable SSL_CERT_FILE.",
+    ),
+]
+AllEvidence = Annotated[
+    bool,
+    typer.Option(
+        "--all-evidence", help="Keep the HTTP traffic of passed cases in the JSON report, too; it gets large."
     ),
 ]
 UseSample = Annotated[
@@ -28,6 +57,7 @@ SampleFault = Annotated[
     typer.Option(
         "--fault",
         metavar="NAME",
+        autocompletion=fault_names,
         help="Use the sample server with this one fault; `mcp-auth-contract lab --list` names them all.",
     ),
 ]
@@ -36,6 +66,7 @@ Select = Annotated[
     typer.Option(
         "--select",
         metavar="CHECK",
+        autocompletion=check_ids,
         help="Run only these checks: a check id, a family, a case id or a pattern. Case ids name tools, scopes, "
         "principals and records, so '*[update_invoice*' selects everything about one tool, and '*bob*' everything "
         "about one principal. May be repeated.",

@@ -1,5 +1,6 @@
 """Commands that only read: plan, list, explain, defects."""
 
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import typer
@@ -8,10 +9,11 @@ from mcp_auth_contract.catalogue import Axis, Check, load_builtin
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.cli.finding import Sample, find_contract
 from mcp_auth_contract.errors import UsageError
-from mcp_auth_contract.model import Revision
+from mcp_auth_contract.model import Impact, Level, Revision
 from mcp_auth_contract.plan import Selection, make_plan
 from mcp_auth_contract.reports.examples import Example, load_examples
-from mcp_auth_contract.suggest import suggest
+from mcp_auth_contract.reports.groups import many
+from mcp_auth_contract.suggest import nearest, suggest
 from mcp_auth_contract.tokens.defects import DEFECTS
 
 _ASSUMED = (Revision.R2026_07_28, Revision.R2025_11_25)
@@ -51,17 +53,32 @@ def print_plan(
     )
 
 
-def print_list(family: str | None, scenarios: tuple[Path, ...]) -> None:
-    """Print the checks of the catalogue."""
+def print_list(
+    families: tuple[str, ...], levels: tuple[str, ...], impacts: tuple[str, ...], scenarios: tuple[Path, ...]
+) -> None:
+    """Print the checks of the catalogue that are of one of the families, of the levels and of the impacts, if any."""
     checks = load_builtin(scenarios)
-    families = {check.family for check in checks}
-    if family is not None and family.rstrip("-") not in families:
-        raise UsageError(f'no family is called "{family}"; {suggest(family, families)}')
-    shown = [check for check in checks if family is None or check.family == family.rstrip("-")]
-    width = max(len(check.id) for check in shown)
+    wanted_families = _known("family", (name.rstrip("-") for name in families), {check.family for check in checks})
+    wanted_levels = _known("level", (name.upper() for name in levels), {level.value for level in Level})
+    wanted_impacts = _known("impact", (name.lower() for name in impacts), {impact.value for impact in Impact})
+    shown = [
+        check
+        for check in checks
+        if check.family in wanted_families and check.level in wanted_levels and check.impact in wanted_impacts
+    ]
+    width = max((len(check.id) for check in shown), default=0)
     for check in shown:
         typer.echo(f"{check.id:<{width}}  {check.level:<6}  {check.impact:<20}  {check.title}")
-    typer.echo(f"{len(shown)} checks", err=True)
+    typer.echo(many(len(shown), "check"), err=True)
+
+
+def _known(what: str, words: Iterable[str], known: Collection[str]) -> Collection[str]:
+    """Return the words, or all that are known where there are none; raises UsageError for one that is not known."""
+    wanted = tuple(words)
+    for word in wanted:
+        if word not in known:
+            raise UsageError(f'no {what} is called "{word}"; {suggest(word, known)}')
+    return wanted or known
 
 
 def print_explanation(check_id: str, scenarios: tuple[Path, ...]) -> None:
@@ -69,7 +86,11 @@ def print_explanation(check_id: str, scenarios: tuple[Path, ...]) -> None:
     checks = {check.id: check for check in load_builtin(scenarios)}
     name = check_id.split("[", 1)[0]
     if name not in checks:
-        raise UsageError(f'no check is called "{check_id}"; {suggest(name, checks)}')
+        near = nearest(name, {check.id: check.title for check in checks.values()})
+        named = " or ".join([", ".join(f'"{one}"' for one in near[:-1]), f'"{near[-1]}"'])
+        raise UsageError(
+            f'no check is called "{check_id}"; did you mean {named}? `mcp-auth-contract list` names them all'
+        )
     typer.echo(explain(checks[name], load_examples().get(name)))
 
 

@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import signal
+import ssl
 import sys
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,8 +45,7 @@ _BEARER_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 class RunOptions:
     """What the command line says about a run. `wait` and `deadline` are in seconds, `token_env` names a variable.
 
-    `waivers` is the file to read, `write_waivers` one to make. `sample`: the built-in sample server is meant, with
-    the `fault`, if one is named.
+    `waivers` is the file to read, `write_waivers` one to make.
     """
 
     select: tuple[str, ...] = ()
@@ -63,6 +63,8 @@ class RunOptions:
     write_waivers: Path | None = None
     shard: str | None = None
     quick: bool = False
+    all_evidence: bool = False
+    ca_file: Path | None = None
     sample: Sample = field(default_factory=Sample)
 
 
@@ -155,7 +157,25 @@ def options_of(options: RunOptions, checks: Sequence[Check], name: str, progress
         genuine=given_token_of(options.token_env, options.principal),
         shard=None if options.shard is None else Shard.parse(options.shard),
         progress=progress,
+        all_evidence=options.all_evidence,
+        ca_files=trusted_files(options.ca_file),
     )
+
+
+def trusted_files(named: Path | None = None) -> tuple[str, ...]:
+    """Return the certificates to trust besides the system's: the named file, and that of SSL_CERT_FILE.
+
+    Raises UsageError for a file that holds none.
+    """
+    files = {"--ca-file": str(named or ""), "SSL_CERT_FILE": os.environ.get("SSL_CERT_FILE", "")}
+    for where, file in files.items():
+        try:
+            if file:
+                ssl.create_default_context(cafile=file)
+        except OSError as fault:  # an SSLError is one
+            said = fault.strerror if isinstance(fault, FileNotFoundError | PermissionError) else "no certificates in it"
+            raise UsageError(f"{where} {file}: {said}; name a file of PEM certificates") from None
+    return tuple(filter(None, files.values()))
 
 
 def given_token_of(name: str | None, principal: str | None = None) -> Given | None:

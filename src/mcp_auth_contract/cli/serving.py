@@ -118,6 +118,13 @@ def serve_lab(port: int, fault: str | None, profiles: tuple[str, ...]) -> None:
     run_lab(port, os.environ, FAULTS[fault] if fault else None, [Profile(name) for name in profiles])
 
 
+def known_faults() -> Iterable[str]:
+    """The faults of the sample server, by name."""
+    from mcp_auth_contract_lab.faults import FAULTS
+
+    return FAULTS
+
+
 def _alike(fault: str, known: Iterable[str]) -> str:
     return suggest(fault, known, "`mcp-auth-contract lab --list` names them all")
 

@@ -62,7 +62,7 @@ async def probe_url(url: str, options: Options) -> Report:
     if not await wait_for_port(url, REACH_LIMIT):
         parts = urlsplit(url)
         raise Unreachable(f"nothing accepts connections at {parts.hostname}:{parts.port or parts.scheme}")
-    async with HttpClient(url, redactor=redactor, time_limit=options.time_limit) as http:
+    async with HttpClient(url, redactor=redactor, time_limit=options.time_limit, ca_files=options.ca_files) as http:
         conversation = Conversation(http, url)
         detected = await detect_revisions(conversation)
         demand_answers(url, detected.answers)

@@ -94,7 +94,7 @@ async def run_contract(
                 redactor=redactor,
                 evidence=Evidence(),
                 headers=tuple(target.headers.items()),
-                ca_files=_trusted(resolved, credentials),
+                ca_files=[*_trusted(resolved, credentials), *options.ca_files],
                 max_rate=target.max_rate,
                 time_limit=options.time_limit,
                 transport=reached.transport,

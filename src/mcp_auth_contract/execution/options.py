@@ -47,11 +47,12 @@ class Options:
     """How to run. `environ` stands for the process environment, `name` for the contract in reports.
 
     In seconds, `time_limit` is for one request, `wait` for all waiting until time has passed, and `deadline` for the
-    whole of asking: what is not known then is inconclusive. With a `genuine`
-    token no issuer is started, and what tampering and transport cannot make is not asked. `shard` is the part of the
-    plan to run, None for the whole. With `server` a provider run asks the server too, with a token of the provider.
-    `repeat` are the words by which a command line asks for the same run, besides the
-    contract and the genuine token.
+    whole of asking: what is not known then is inconclusive. With a `genuine` token no issuer is started, and what
+    tampering and transport cannot make is not asked. `shard` is the part of the plan to run, None for the whole.
+    With `server` a provider run asks the server too, with a token of the provider.
+    `repeat` are the words by which a command line asks for the same run, besides the contract and the genuine token.
+    `all_evidence` keeps the exchanges of what passed in the JSON report too. `ca_files` are certificates to trust
+    besides the system's.
     """
 
     checks: Sequence[Check]
@@ -70,4 +71,6 @@ class Options:
     shard: Shard | None = None
     server: bool = False
     repeat: tuple[str, ...] = ()
+    all_evidence: bool = False
+    ca_files: tuple[str, ...] = ()
     progress: Progress = field(default_factory=Progress)

@@ -159,6 +159,7 @@ async def carry_out(
         coverage=_coverage(run.observed(SurfaceObserved), frozenset(uncalled)),
         environment=environment(),
         tokens=shown_tokens(made, results, exchanges, started.redactor.redact),
+        all_evidence=options.all_evidence,
         source=None if source is None else started.redactor.redact(source),
     )
 

@@ -21,6 +21,7 @@ class ServerSettings:
     app: str | None = None
     start: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+    ca_file: str | None = None
 
     @property
     def started_by_kit(self) -> bool:

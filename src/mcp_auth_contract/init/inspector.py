@@ -55,10 +55,12 @@ async def inspect_server(
     given: Given | None = None,
     clock: Clock = system_clock,
     time_limit: float = 10.0,
+    ca_files: tuple[str, ...] = (),
 ) -> Inspection:
     """Inspect a server: its revisions, metadata and lists, and the challenges of tools that only read.
 
-    `source` is the file that the contract is to become: relative paths start at its folder. Requests go without a
+    `ca_files` are certificates to trust besides the system's. `source` is the file that the contract is to become:
+    relative paths start at its folder. Requests go without a
     token first; then with the `given` one, or with one of the kit's own issuer where the server is started to trust it.
     No tool is called but those that say of themselves that they only read. Raises ContractError for what is wrong with
     the settings, Unreachable for a server that cannot be started, reached or understood.
@@ -80,7 +82,12 @@ async def inspect_server(
             resolved = resolved_for(contract, issuer, environ)
         own = None if issuer is None else OwnIssuer(resolved, issuer, redactor)
         token = _token(own, given, redactor, clock)
-        async with _client(resolved, redactor, () if own is None else own.ca_files, time_limit) as client:
+        trusted = (
+            *(() if own is None else own.ca_files),
+            *((resolved.target.ca_file,) if resolved.target.ca_file else ()),
+            *ca_files,
+        )
+        async with _client(resolved, redactor, trusted, time_limit) as client:
             conversation = Conversation(client, resolved.target.endpoint)
             return await _Inspector(settings, conversation, clock, given, token).inspection()
 

@@ -83,6 +83,7 @@ def how_to_see_more(draft: Draft) -> str:
 
 def _place(settings: ServerSettings) -> dict[str, object]:
     keys = {"app": settings.app, "url": settings.url, "start": list(settings.start), "env": dict(settings.env)}
+    keys["ca_file"] = settings.ca_file
     return {name: given for name, given in keys.items() if given}
 
 

@@ -72,16 +72,12 @@ class Cause:
         return tuple(dict.fromkeys(result.check.id for result in self.results))
 
 
-def _frozen(told: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in told.items()}
-
-
 @cache
 def load_causes() -> tuple[CauseEntry, ...]:
     """Return the table of causes; raises ContractError where it is wrong."""
     content = tomllib.loads((data_folder("scenarios") / FILE).read_text("utf-8"))
     try:
-        entries = tuple(CauseEntry(**_frozen(told)) for told in content["cause"])
+        entries = tuple(CauseEntry(**_row(told)) for told in content["cause"])
     except (TypeError, KeyError) as fault:
         raise ContractError(f"scenarios/{FILE}: {fault}") from None
     known = {entry.id for entry in entries}
@@ -89,6 +85,10 @@ def load_causes() -> tuple[CauseEntry, ...]:
         if unknown := {name.rstrip("?") for name in entry.hides} - known:
             raise ContractError(f"scenarios/{FILE}: {entry.id}: hides: no such cause ({', '.join(sorted(unknown))})")
     return entries
+
+
+def _row(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in told.items()}
 
 
 def causes_of(results: Iterable[Result], gate: Gate) -> tuple[Cause, ...]:

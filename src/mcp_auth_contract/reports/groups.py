@@ -14,6 +14,8 @@ from mcp_auth_contract.reports.model import Gate, Report, Result, Waiver
 SAMPLE = "(the built-in sample)"
 """What a report calls the contract that needs no name on a command line."""
 
+_WITH_FAULT = " with the fault "
+
 SHOWN = 4
 """Cases shown of one group; the rest are counted, the JSON report has them all."""
 
@@ -178,8 +180,15 @@ def again(report: Report, result: Result) -> str:
     if not report.contract.startswith("("):
         return f"mcp-auth-contract reproduce {shlex.join((result.case, report.contract, *report.options))}"
     if of_sample(report):
-        return f"mcp-auth-contract reproduce {shlex.join((result.case, *(report.options or ('--sample',))))}"
+        fault = report.contract.removesuffix(")").partition(_WITH_FAULT)[2]
+        words = report.options or ("--sample", *(("--fault", fault) if fault else ()))
+        return f"mcp-auth-contract reproduce {shlex.join((result.case, *words))}"
     return f"mcp-auth-contract probe {shlex.join((report.server.url, '--select', result.case))}"
+
+
+def faulty_sample(fault: str) -> str:
+    """Return what reports call the contract of the sample server with a fault."""
+    return f"{SAMPLE[:-1]}{_WITH_FAULT}{fault})"
 
 
 def of_sample(report: Report) -> bool:

@@ -8,11 +8,15 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mcp_auth_contract.catalogue import Check
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Pass, outcome_name
 from mcp_auth_contract.reports.causes import causes_of
-from mcp_auth_contract.reports.model import Report, Result
+from mcp_auth_contract.reports.model import About, Report, Result
 from mcp_auth_contract.reports.plain import encodable
+
+_JOINT = ",\n"
+_LINES = frozenset({"checks", "citations", "causes", "results", "exchanges", "controls", "tokens"})
 
 OutcomeName = Literal["pass", "fail", "inconclusive", "not_applicable", "error"]
 
@@ -104,14 +108,16 @@ class ShardV1(_Part):
 
 
 class AboutV1(_Part):
-    """What of the contract a case is about; empty where it is about none of that kind."""
+    """What of the contract a case is about; a member is left out where it is about none of that kind."""
 
-    kind: str = Field(description="tool, resource or prompt.")
-    operation: str = Field(description="The name of the tool or prompt, the URI of the resource.")
-    principal: str = Field(description="Who makes the call.")
-    owner: str = Field(description="Whose data the call reaches for.")
-    record: str
-    scope: str = Field(description="The scope that the token lacks.")
+    model_config = ConfigDict(frozen=True, extra="ignore", json_schema_serialization_defaults_required=False)
+
+    kind: str = Field(default="", description="tool, resource or prompt.")
+    operation: str = Field(default="", description="The name of the tool or prompt, the URI of the resource.")
+    principal: str = Field(default="", description="Who makes the call.")
+    owner: str = Field(default="", description="Whose data the call reaches for.")
+    record: str = ""
+    scope: str = Field(default="", description="The scope that the token lacks.")
 
 
 class ResultV1(_Part):
@@ -128,13 +134,23 @@ class ResultV1(_Part):
     observed: str | None
     reason: str | None = Field(description="Why it is inconclusive, not applicable or an error.")
     advice: str | None = Field(description="A remark on a passing case.")
-    citations: list[CitationV1]
-    remedy: str
+    citations: list[CitationV1] = Field(description="Empty where the case passed or did not apply; checks has them.")
+    remedy: str = Field(description="Empty where the case passed or did not apply; checks has it.")
     reproduce: str | None
-    evidence: list[str] = Field(description="Ids of exchanges.")
+    evidence: list[str] = Field(
+        description="Ids of exchanges; empty where the case passed, unless all evidence was asked for."
+    )
     waived: WaivedV1 | None = Field(default=None, description="The waiver that covers a failure.")
+    about: AboutV1 | None = Field(default=None, description="Null where it is about none of it.")
+
+
+class CheckV1(_Part):
+    """What the results of one check have in common."""
+
+    impact: str = Field(description="What a failure costs at the worst.")
+    remedy: str
+    citations: list[str] = Field(description="Keys of citations.")
     requirements: list[str] = Field(default=[], description="Ids of the requirements that the check enforces.")
-    about: AboutV1 | None = Field(default=None, description="Null in reports of kits that did not tell it.")
 
 
 class CauseV1(_Part):
@@ -206,6 +222,8 @@ class ReportV1(_Part):
     coverage: list[CoverageV1] = Field(
         default=[], description="The server's surface by kind; empty where its lists were not looked at."
     )
+    checks: dict[str, CheckV1] = Field(default={}, description="The checks of the results by id.")
+    citations: dict[str, CitationV1] = Field(default={}, description="What the checks enforce, by key.")
     causes: list[CauseV1] = Field(
         default=[], description="The failures that are not waived, by what they come down to; the worst first."
     )
@@ -223,8 +241,26 @@ class ReportV1(_Part):
     )
 
 
-def _result(result: Result) -> dict[str, Any]:
-    check, outcome = result.check, result.outcome
+def _quiet(result: Result) -> bool:
+    """Whether there is nothing to prove or to repair, so that the report is short about it."""
+    return isinstance(result.outcome, Pass | NotApplicable)
+
+
+def _common(check: Check) -> dict[str, Any]:
+    return {
+        "impact": check.impact,
+        "remedy": check.remedy,
+        "citations": check.cites,
+        "requirements": check.requirements,
+    }
+
+
+def _citation(key: str) -> dict[str, Any]:
+    return {**asdict(CITATIONS[key]), "label": CITATIONS[key].label}
+
+
+def _result(result: Result, *, all_evidence: bool) -> dict[str, Any]:
+    check, outcome, quiet = result.check, result.outcome, _quiet(result)
     failed = outcome if isinstance(outcome, Fail) else None
     return {
         "check": check.id,
@@ -238,19 +274,19 @@ def _result(result: Result) -> dict[str, Any]:
         "observed": failed and failed.observed,
         "reason": outcome.reason if isinstance(outcome, Inconclusive | NotApplicable | Error) else None,
         "advice": outcome.advice if isinstance(outcome, Pass) else None,
-        "citations": [{**asdict(one), "label": one.label} for one in map(CITATIONS.__getitem__, check.cites)],
-        "remedy": check.remedy,
+        "citations": [] if quiet else [_citation(key) for key in check.cites],
+        "remedy": "" if quiet else check.remedy,
         "reproduce": result.reproduce,
-        "evidence": result.evidence,
+        "evidence": result.evidence if all_evidence or not quiet else (),
         "waived": result.waived and asdict(result.waived),
-        "requirements": check.requirements,
-        "about": asdict(result.about),
+        "about": asdict(result.about) if result.about != About() else None,
     }
 
 
 def render_json(report: Report) -> str:
     """Render a report as JSON version 1, ending with a line break."""
     server = report.server
+    checks = [result.check for result in report.results]
     value = {
         "kit": {"version": report.kit_version, "environment": report.environment},
         "contract": report.contract,
@@ -268,8 +304,10 @@ def render_json(report: Report) -> str:
         "counts": report.counts,
         "controls": [{**asdict(control), "held": control.accepted} for control in report.controls],
         "coverage": [asdict(kind) for kind in report.coverage],
+        "checks": {check.id: _common(check) for check in checks},
+        "citations": {key: _citation(key) for check in checks for key in check.cites},
         "causes": _causes(report),
-        "results": [_result(result) for result in report.results],
+        "results": [_result(result, all_evidence=report.all_evidence) for result in report.results],
         "exchanges": _cited(report),
         "requests": report.sent,
         "options": report.options,
@@ -279,7 +317,28 @@ def render_json(report: Report) -> str:
         "tokens": {label: asdict(token) for label, token in report.tokens.items()},
     }
     checked = ReportV1.model_validate(encodable(value))
-    return json.dumps(checked.model_dump(mode="json", by_alias=True), indent=1, ensure_ascii=True) + "\n"
+    told = checked.model_dump(mode="json", by_alias=True)
+    for result in told["results"]:
+        result["about"] = result["about"] and {name: value for name, value in result["about"].items() if value}
+    return _written(told)
+
+
+def _written(told: Mapping[str, Any]) -> str:
+    """Return JSON with each result, exchange and check on a line of its own, which is short and can be compared."""
+
+    def line(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+    members: list[str] = []
+    for name, value in told.items():
+        if name in _LINES and isinstance(value, list) and value:
+            members.append(f"{line(name)}:[\n{_JOINT.join(map(line, value))}\n]")
+        elif name in _LINES and isinstance(value, dict) and value:
+            rows = (f"{line(key)}:{line(one)}" for key, one in value.items())
+            members.append(f"{line(name)}:{{\n{_JOINT.join(rows)}\n}}")
+        else:
+            members.append(f"{line(name)}:{line(value)}")
+    return f"{{{_JOINT.join(members)}}}\n"
 
 
 def _causes(report: Report) -> list[dict[str, Any]]:
@@ -302,8 +361,9 @@ def _causes(report: Report) -> list[dict[str, Any]]:
 
 
 def _cited(report: Report) -> dict[str, Mapping[str, Any]]:
-    """The exchanges that some result names: the report proves its results, it is no traffic log."""
-    wanted = {exchange for result in report.results for exchange in result.evidence}
+    """The exchanges that some result names: the report proves what is not as it should be, it is no traffic log."""
+    loud = (result for result in report.results if report.all_evidence or not _quiet(result))
+    wanted = {exchange for result in loud for exchange in result.evidence}
     return {key: value for key, value in report.exchanges.items() if key in wanted}
 
 

@@ -205,7 +205,8 @@ class Report:
     where `exchanges` holds but those that a result cites. `coverage` is empty where the server's lists were not looked
     at. `environment` tells what the run was made with, by name. `source` is the text of the contract without comments
     and secrets, None where there is no file. `tokens` are those that the kit sent where something did not pass, by the
-    label that stands for each in the exchanges.
+    label that stands for each in the exchanges. `all_evidence` keeps the exchanges of what passed in the JSON report
+    too.
     """
 
     kit_version: str
@@ -227,6 +228,7 @@ class Report:
     environment: Mapping[str, str] = field(default_factory=dict)
     source: str | None = None
     tokens: Mapping[str, TokenSeen] = field(default_factory=dict)
+    all_evidence: bool = False
 
     @property
     def sent(self) -> int:

@@ -10,7 +10,7 @@ from mcp_auth_contract.catalogue import FAMILIES, Check
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
-from mcp_auth_contract.reports.json_v1 import ReportV1, ResultV1
+from mcp_auth_contract.reports.json_v1 import CheckV1, ReportV1, ResultV1
 from mcp_auth_contract.reports.model import (
     About,
     ControlSeen,
@@ -51,13 +51,17 @@ def _as(kind: type[_Part], told: BaseModel, **renamed: object) -> _Part:
 
 def _report(told: ReportV1, known: Mapping[str, Check]) -> Report:
     waivers = tuple(_as(Waiver, one) for one in told.waivers)
+    for one in told.results:
+        if (common := told.checks.get(one.check)) is not None and not one.citations:
+            cited = (told.citations[key] for key in common.citations if key in told.citations)
+            one.citations.extend(cited)
     return Report(
         kit_version=told.kit.version,
         contract=told.contract,
         server=_as(ServerSeen, told.target, **told.target.server.model_dump()),
         started=told.started,
         duration_s=told.duration_s,
-        results=tuple(_result(one, known, waivers) for one in told.results),
+        results=tuple(_result(one, known, waivers, told.checks) for one in told.results),
         gate=_as(Gate, told.gate),
         controls=tuple(_as(ControlSeen, one, accepted=one.held) for one in told.controls),
         exchanges=told.exchanges,
@@ -71,10 +75,13 @@ def _report(told: ReportV1, known: Mapping[str, Check]) -> Report:
         environment=told.kit.environment,
         source=told.source,
         tokens={label: _as(TokenSeen, token) for label, token in told.tokens.items()},
+        all_evidence=any(one.evidence for one in told.results if one.outcome == "pass"),
     )
 
 
-def _result(told: ResultV1, known: Mapping[str, Check], waivers: Sequence[Waiver]) -> Result:
+def _result(
+    told: ResultV1, known: Mapping[str, Check], waivers: Sequence[Waiver], checks: Mapping[str, CheckV1]
+) -> Result:
     waived = None
     if told.waived is not None:
         said = (told.waived.reason, told.waived.owner, told.waived.expires)
@@ -86,7 +93,7 @@ def _result(told: ResultV1, known: Mapping[str, Check], waivers: Sequence[Waiver
         waived = covering[0]
     return Result(
         told.case,
-        _check(told, known.get(told.check)),
+        _check(told, known.get(told.check), checks.get(told.check)),
         Revision(told.revision) if told.revision is not None else None,
         _outcome(told),
         tuple(told.evidence),
@@ -110,22 +117,23 @@ def _outcome(told: ResultV1) -> Outcome:
             return Error(told.reason or "")
 
 
-def _check(told: ResultV1, known: Check | None) -> Check:
+def _check(told: ResultV1, known: Check | None, common: CheckV1 | None) -> Check:
     """The check as the report tells it; only what the report leaves out comes from the catalogue."""
     cites = tuple(one.key for one in told.citations if one.key in CITATIONS)
+    remedy = told.remedy or ("" if common is None else common.remedy)
     if known is not None:
-        return replace(known, title=told.title, level=Level(told.level), cites=cites, remedy=told.remedy)
+        return replace(known, title=told.title, level=Level(told.level), cites=cites, remedy=remedy)
     family = next((one for one in FAMILIES if told.check.startswith(f"{one}-")), told.check.split("-", 1)[0])
     return Check(
         id=told.check,
         family=family,
         title=told.title,
         level=Level(told.level),
-        impact=Impact(told.impact),
+        impact=Impact(told.impact if common is None else common.impact),
         cites=cites,
-        requirements=tuple(told.requirements),
+        requirements=() if common is None else tuple(common.requirements),
         probe="",
         judge="",
         why="",
-        remedy=told.remedy,
+        remedy=remedy,
     )

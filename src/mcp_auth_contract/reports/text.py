@@ -11,7 +11,7 @@ from mcp_auth_contract.reports.groups import Group, Part, again, many
 from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.plain import printable
 from mcp_auth_contract.reports.traffic import answered, asked, decisive
-from mcp_auth_contract.reports.view import ReportView, Tone, view_of
+from mcp_auth_contract.reports.view import SAMPLE_LABEL, Fact, ReportView, Tone, view_of
 
 SCREEN = 40
 """Lines of a short report at the most, where the width is that of a terminal."""
@@ -92,12 +92,17 @@ def _cause(view: ReportView, cause: Cause, number: int, width: int) -> Iterator[
     yield _command("again", again(view.report, example), 3, _LABEL + 1)
 
 
-def _head(view: ReportView, width: int) -> Iterator[Text]:
+def _head(view: ReportView, width: int, *, verbose: bool = False) -> Iterator[Text]:
     yield from _line(view.title, width, style="bold")
-    if view.broken:
+    yield from _facts((fact for fact in view.facts if fact.label == SAMPLE_LABEL), width)
+    if view.broken and not verbose:
         more = f" (and {len(view.broken) - 1} more)" if view.broken[1:] else ""
         yield from _labelled("broken", f"{printable(view.broken[0], limit=200)}{more}", 0, _HEAD, width, "bold red")
-    for fact in view.facts:
+    yield from _facts((fact for fact in view.facts if fact.label != SAMPLE_LABEL), width)
+
+
+def _facts(facts: Iterable[Fact], width: int) -> Iterator[Text]:
+    for fact in facts:
         yield from _labelled(fact.label, fact.text, 0, _HEAD, width, _TONES[fact.tone])
 
 
@@ -107,7 +112,7 @@ def _decision(view: ReportView, width: int) -> Iterator[Text]:
 
 def _whole(view: ReportView, width: int) -> Iterator[Text]:
     """Yield everything, case by case."""
-    yield from _head(view, width)
+    yield from _head(view, width, verbose=True)
     yield Text()
     yield from _labelled("tried", view.tried, 0, _HEAD, width)
     for count in view.counts:
@@ -130,7 +135,7 @@ def _causes(causes: Sequence[Cause], width: int) -> Iterable[Text]:
         yield Text()
         yield from _line("What the failures come down to", width, style="bold")
     for number, cause in enumerate(causes, 1):
-        milder = "" if cause.binding else "; does not shut the gate"
+        milder = "" if cause.binding else "; only recommended"
         said = f"{number}. {cause.headline} ({many(len(cause.results), 'case')}{milder})"
         yield from _line(said, width, 2, hang=3)
         yield from _line(f"{cause.decision} Checks: {', '.join(cause.checks)}", width, 5, "dim")

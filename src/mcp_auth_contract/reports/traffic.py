@@ -1,15 +1,15 @@
 """One exchange in two lines: what was asked, and what the server answered."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from mcp_auth_contract.model import Fail, outcome_name
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import printable
 
-_BODY = 120
+_BODY = 80
 _HEADER = 160
 
 
@@ -19,30 +19,29 @@ def decisive(report: Report, result: Result) -> Mapping[str, Any] | None:
     if not cited:
         return None
     observed = result.outcome.observed if isinstance(result.outcome, Fail) else result.said
-    told = [one for one in cited if one["response"] and observed.startswith(str(one["response"]["status"]))]
+    told = [one for one in cited if observed.startswith(str((one.get("response") or {}).get("status")))]
     return (told or cited)[-1]
 
 
 def asked(exchange: Mapping[str, Any]) -> str:
     """Return a request in one line, as in `POST /mcp tools/call get_invoice, Authorization: Bearer token-good#3f9a`."""
-    request = exchange["request"]
-    parts = urlsplit(str(request["url"]))
-    target = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
-    said = [f"{request['method']} {target}{_message(str(request['body']))}"]
-    credentials = _header(request["headers"], "authorization")
+    request = exchange.get("request") or {}
+    target = re.sub(r"\A\w+://[^/?#]*", "", str(request.get("url", ""))) or "/"
+    said = [f"{request.get('method', '')} {target}{_message(str(request.get('body', '')))}"]
+    credentials = _header(request.get("headers", ()), "authorization")
     said.append(f"Authorization: {credentials}" if credentials else "without a token")
     return printable(", ".join(said), limit=400)
 
 
 def answered(exchange: Mapping[str, Any]) -> str:
     """Return a response in one line: its status, its challenge, and how its body begins."""
-    response = exchange["response"]
+    response = exchange.get("response")
     if response is None:
-        return printable(f"{exchange['trouble']} {exchange['detail']}".strip())
-    challenge = _header(response["headers"], "www-authenticate")
-    said = str(response["status"])
+        return printable(f"{exchange.get('trouble')} {exchange.get('detail', '')}".strip())
+    challenge = _header(response.get("headers", ()), "www-authenticate")
+    said = str(response.get("status"))
     said += f", WWW-Authenticate: {printable(challenge, limit=_HEADER)}" if challenge else ""
-    body = " ".join(str(response["body"]).split())
+    body = " ".join(str(response.get("body", "")).split())
     return f"{printable(said)}{f': {printable(body, limit=_BODY)}' if body else ''}"
 
 

@@ -12,6 +12,9 @@ from mcp_auth_contract.reports.model import ControlSeen, Coverage, Gate, Report,
 _NAMED = 8
 """Names told of what the contract does not have."""
 
+SAMPLE_LABEL = "SAMPLE"
+"""The label of the line that says that the kit has tested its own sample server."""
+
 _LABELS = {
     "pass": "passed",
     "fail": "failed",
@@ -158,7 +161,7 @@ def gate_line(gate: Gate) -> str:
 def _facts(report: Report) -> Iterator[Fact]:
     server = report.server
     if of_sample(report):
-        yield Fact("SAMPLE", "this tested the kit's own sample server, not yours", Tone.MILD)
+        yield Fact(SAMPLE_LABEL, "this tested the kit's own sample server, not yours", Tone.MILD)
     name = " ".join(filter(None, (server.name or "unnamed server", server.version)))
     yield Fact("contract", report.contract)
     yield Fact("target", f"{server.url} ({name}; MCP {', '.join(server.revisions) or 'revision unknown'})")

@@ -62,8 +62,8 @@ def test_what_one_fault_of_the_sample_server_breaks_is_few_causes() -> None:
     for checks in read_breaks().values():
         results = [failed(check) for check in checks if check in CHECKS]
         numbers[len(causes_of(results, report(results).gate))] += 1
-    assert max(numbers) <= 4
-    assert numbers[1] > 0.85 * numbers.total()
+    assert numbers[1] > 0.8 * numbers.total()
+    assert sum(many for causes, many in numbers.items() if causes <= 3) > 0.98 * numbers.total()
 
 
 def test_a_5xx_is_a_breakdown_whatever_the_check() -> None:

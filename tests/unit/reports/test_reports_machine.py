@@ -27,6 +27,7 @@ from mcp_auth_contract.reports.json_v1 import render_json, report_schema
 from mcp_auth_contract.reports.junit import render_junit
 from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract.reports.plain import encodable, printable
+from mcp_auth_contract.reports.reading import read_report
 
 REPORTS = {"report": report, "interrupted": interrupted, "green": green, "hostile": hostile, "waived": waived}
 SCHEMA = json.loads(report_schema())
@@ -100,6 +101,25 @@ def test_json_holds_the_exchanges_that_a_result_cites_and_no_traffic_log() -> No
     assert set(value["exchanges"]) == {"x1", "x3", "x4", "x5"}
     cited = {identity for one in value["results"] for identity in one["evidence"]}
     assert cited == set(value["exchanges"])
+
+
+def test_what_passed_is_told_in_short_and_what_it_has_in_common_once() -> None:
+    whole = report([replace(RESULTS[0], evidence=("x1",)), *RESULTS[1:]])
+    value = read_back(whole)
+    first = value["results"][0]
+    assert (first["citations"], first["remedy"], first["evidence"], first["about"]) == ([], "", [], None)
+    assert value["checks"]["prm-served"] == {
+        "impact": "interop",
+        "remedy": RESULTS[0].check.remedy,
+        "citations": ["rfc9728-3.2"],
+    }
+    assert value["citations"]["rfc9728-3.2"]["label"] == "RFC 9728 §3.2"
+    assert value["results"][1]["about"] == {"kind": "tool", "operation": "get_invoice", "principal": "alice"}
+    again = read_report(render_json(whole), "r.json")
+    assert (again.results[0].check.cites, again.results[0].check.remedy) == (("rfc9728-3.2",), RESULTS[0].check.remedy)
+    everything = read_back(replace(whole, all_evidence=True))
+    assert everything["results"][0]["evidence"] == ["x1"]
+    assert read_report(json.dumps(everything), "r.json").all_evidence
 
 
 def test_json_is_ascii_and_ends_with_a_line_break() -> None:

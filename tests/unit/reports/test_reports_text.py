@@ -43,6 +43,7 @@ def test_commands_stand_on_one_line_at_any_width_so_that_they_can_be_copied(widt
     [
         ("my invoices.toml", ["reproduce", "CASE", "my invoices.toml"]),
         ("(the built-in sample)", ["reproduce", "CASE", "--sample"]),
+        ("(the built-in sample with the fault f)", ["reproduce", "CASE", "--sample", "--fault", "f"]),
         ("(none: anonymous probe)", ["probe", "https://mcp.example.com/mcp", "--select", "CASE"]),
     ],
 )

@@ -68,7 +68,9 @@ def test_a_genuine_token_comes_from_its_variable_and_its_twins_from_nowhere() ->
 
 
 def test_without_a_contract_file_there_is_nothing_to_mint_from() -> None:
-    assert command("Bearer x", contract="(the built-in sample)") is None
+    label = "token-good#12345678"
+    assert command(f"Bearer {label}", {label: Holder("alice")}, contract="(the built-in sample)") is None
+    assert command("Basic x", contract="(none: anonymous probe)") is not None
 
 
 def test_what_the_shell_would_read_is_quoted() -> None:
