@@ -22,14 +22,15 @@ from mcp_auth_contract.contract import (
 )
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution.credentials import Credentials, OwnIssuer, given_token
+from mcp_auth_contract.execution.first_contact import NO_TOKEN_AT_ALL, demand_mcp, runs_without_token
 from mcp_auth_contract.execution.options import Options
-from mcp_auth_contract.execution.plan_run import EVERY_REVISION, carry_out, demand_answers, skew_of
+from mcp_auth_contract.execution.plan_run import EVERY_REVISION, carry_out, skew_of
 from mcp_auth_contract.execution.servers import inside, started
 from mcp_auth_contract.execution.variables import issuer_settings, resolved_for, resolved_without_issuer
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
-from mcp_auth_contract.plan import Case, make_plan
+from mcp_auth_contract.plan import Case, Plan, make_plan
 from mcp_auth_contract.reports.model import Report, ServerSeen
 from mcp_auth_contract.server import Upstream
 from mcp_auth_contract.tokens import holds_published_key
@@ -188,7 +189,7 @@ class _ContractRun:
         principal = principal_for(self.contract, control)
         bearer = (("Authorization", f"Bearer {minter.mint(principal, 'good').token}"),)
         detected = await detect_revisions(conversation, bearer)
-        demand_answers(endpoint, detected.answers)
+        await demand_mcp(self.http, endpoint, detected.answers)
         notes = []
         skew = skew_of(detected.answers, options.clock)
         if abs(skew) > _SKEW:
@@ -223,7 +224,14 @@ class _ContractRun:
         plan, remarks = self.credentials.limited(plan)
         notes += remarks
         seen = ServerSeen(endpoint, resource, tuple(revisions), detected.name, detected.version)
-        return await carry_out(self, plan, context, seen, begun, tuple(notes))
+        finding = await self._first_contact(plan, context)
+        return await carry_out(self, plan, context, seen, begun, tuple(notes), finding)
+
+    async def _first_contact(self, plan: Plan, context: Context) -> str:
+        """Say what has to be known before any case is: that the server asks for no token."""
+        if all(case.base is None for case in plan.cases):
+            return ""
+        return NO_TOKEN_AT_ALL if await runs_without_token(context, plan.revisions[0]) else ""
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
         policy, target = self.contract.policy, self.contract.target

@@ -8,14 +8,15 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from mcp_auth_contract import __version__
-from mcp_auth_contract.answers import Answer, describe
+from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.registry import PROBES
 from mcp_auth_contract.checks.scopes.observation import SurfaceObserved
 from mcp_auth_contract.clock import Clock, stopwatch
-from mcp_auth_contract.errors import Unreachable
 from mcp_auth_contract.execution.cases import Run
+from mcp_auth_contract.execution.first_contact import NO_TOKEN_AT_ALL
+from mcp_auth_contract.execution.lacking import reported_once
 from mcp_auth_contract.execution.options import Options
 from mcp_auth_contract.execution.sharding import sharded
 from mcp_auth_contract.gate import decide
@@ -62,7 +63,9 @@ async def carry_out(
     seen: ServerSeen,
     begun: str,
     notes: tuple[str, ...],
+    finding: str = "",
 ) -> Report:
+    """Carry a plan out and return the report of it; `finding` is what the first contact with the server has shown."""
     options, http = started.options, started.http
     variable = None if options.genuine is None else options.genuine.variable
     holders = {} if context.issued is None else context.issued.holders
@@ -113,7 +116,7 @@ async def carry_out(
     with contextlib.suppress(asyncio.CancelledError, TimeoutError):
         async with asyncio.timeout(_FAREWELL_S if interrupted or run.stopped is not None else None):
             await context.close()
-    results = waive([run.outcomes[case] for case in plan.cases], waivers, today)
+    results = waive(reported_once([run.outcomes[case] for case in plan.cases]), waivers, today)
     stale = stale_waivers(waivers, results, today, whole=shard is None)
 
     def first(control: ControlSeen) -> tuple[int, bool]:
@@ -121,6 +124,7 @@ async def carry_out(
         named = context.control is not None and control.operation == context.control.name
         return plan.revisions.index(control.revision), not named
 
+    unasked = finding.startswith(NO_TOKEN_AT_ALL)
     controls = tuple(sorted(run.controls.values(), key=first))
     return Report(
         kit_version=__version__,
@@ -129,10 +133,18 @@ async def carry_out(
         started=begun,
         duration_s=stopwatch() - started.started,
         results=results,
-        gate=decide(results, controls, fail_on=options.fail_on, interrupted=interrupted, stale=stale),
+        gate=decide(
+            results,
+            controls,
+            fail_on=options.fail_on,
+            interrupted=interrupted,
+            stale=stale,
+            unprotected=NO_TOKEN_AT_ALL if unasked else None,
+        ),
         controls=controls,
         exchanges={exchange.id: exchange.as_dict() for exchange in http.evidence.exchanges()},
         interrupted=interrupted,
+        finding=finding,
         notes=notes,
         options=() if options.genuine is None else options.genuine.options,
         waivers=waivers,
@@ -158,12 +170,6 @@ def _coverage(observed: SurfaceObserved | None) -> tuple[Coverage, ...]:
         Coverage(kind.kind, len(kind.listed), len(kind.listed) - len(kind.undeclared), kind.undeclared)
         for kind in observed.kinds
     )
-
-
-def demand_answers(url: str, answers: Sequence[Answer]) -> None:
-    """Raise Unreachable when not one request got an HTTP answer: a run would only wait for each case in turn."""
-    if all(answer.status is None for answer in answers):
-        raise Unreachable(f"{url}: something listens, but no request gets an HTTP answer: {describe(answers[0])}")
 
 
 def skew_of(answers: Sequence[Answer], clock: Clock) -> float:

@@ -118,6 +118,9 @@ class ResultV1(_Part):
     reproduce: str | None
     evidence: list[str] = Field(description="Ids of exchanges.")
     waived: WaivedV1 | None = Field(default=None, description="The waiver that covers a failure.")
+    reported_by: str | None = Field(
+        default=None, description="The check that reports what an inconclusive case could not observe."
+    )
 
 
 class ControlV1(_Part):
@@ -149,6 +152,7 @@ class ReportV1(_Part):
     started: str = Field(description="RFC 3339, UTC.")
     duration_s: float
     interrupted: bool
+    finding: str = Field(default="", description="What a reader should know before anything else; empty for nothing.")
     notes: list[str] = Field(description="What a reader should know about the run, such as a clock that is off.")
     gate: GateV1
     counts: CountsV1
@@ -184,6 +188,7 @@ def _result(result: Result) -> dict[str, Any]:
         "reproduce": result.reproduce,
         "evidence": result.evidence,
         "waived": result.waived and asdict(result.waived),
+        "reported_by": outcome.reported_by if isinstance(outcome, Inconclusive) else None,
     }
 
 
@@ -202,6 +207,7 @@ def render_json(report: Report) -> str:
         "started": report.started,
         "duration_s": round(report.duration_s, 3),
         "interrupted": report.interrupted,
+        "finding": report.finding,
         "notes": report.notes,
         "gate": asdict(report.gate),
         "counts": report.counts,

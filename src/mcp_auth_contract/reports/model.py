@@ -163,10 +163,11 @@ class Gate:
 class Report:
     """Everything a report format may tell. `exchanges` are redacted, by id; `interrupted` names what cut the run.
 
-    `options` are what a command line that repeats the run has to say besides the contract. `waivers` are all that the
-    run was given; `shard` is the part of the plan that it ran, None for the whole. `requests` is how many were made
-    where `exchanges` holds but those that a result cites. `coverage` is empty where the server's lists were not looked
-    at.
+    `finding` is what a reader should know before anything else: that the server asks for no token, or why it refuses
+    the good one. `options` are what a command line that repeats the run has to say besides the contract. `waivers` are
+    all that the run was given; `shard` is the part of the plan that it ran, None for the whole. `requests` is how many
+    were made where `exchanges` holds but those that a result cites. `coverage` is empty where the server's lists were
+    not looked at.
     """
 
     kit_version: str
@@ -179,6 +180,7 @@ class Report:
     controls: tuple[ControlSeen, ...] = ()
     exchanges: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     interrupted: bool = False
+    finding: str = ""
     notes: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     coverage: tuple[Coverage, ...] = ()

@@ -30,6 +30,9 @@ _TONES = {Tone.PLAIN: "", Tone.GOOD: "green", Tone.MILD: "yellow", Tone.BAD: "bo
 def print_report(report: Report, console: Console) -> None:
     """Print the whole report on a console."""
     view = view_of(report)
+    if report.finding:
+        _line(console, f"{report.finding[0].upper()}{report.finding[1:]}.", style="bold red")
+        console.print()
     _line(console, view.title, style="bold")
     for fact in view.facts:
         _labelled(console, fact.label, fact.text, 0, _HEAD, _TONES[fact.tone])
