@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.outputs import Outputs
+from mcp_auth_contract.checks.registry import PROBES
+from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.clock import TimeControl, stopwatch
 from mcp_auth_contract.contract import (
     Contract,
@@ -22,6 +24,7 @@ from mcp_auth_contract.contract import (
 )
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution.credentials import Credentials, OwnIssuer, given_token
+from mcp_auth_contract.execution.diagnosis import diagnosis
 from mcp_auth_contract.execution.first_contact import NO_TOKEN_AT_ALL, demand_mcp, runs_without_token
 from mcp_auth_contract.execution.options import Options
 from mcp_auth_contract.execution.plan_run import EVERY_REVISION, carry_out, skew_of
@@ -228,9 +231,17 @@ class _ContractRun:
         return await carry_out(self, plan, context, seen, begun, tuple(notes), finding)
 
     async def _first_contact(self, plan: Plan, context: Context) -> str:
-        """Say what has to be known before any case is: that the server asks for no token."""
-        if all(case.base is None for case in plan.cases):
+        """Say what has to be known before any case is: the server asks for no token, or refuses the good one.
+
+        A plan whose cases rest on no control call needs neither.
+        """
+        bases = [case.base.question for case in plan.cases if case.base is not None]
+        first = next((one for one in bases if one.operation == context.control), bases[0] if bases else None)
+        if first is None or first.principal is None:
             return ""
+        observed = await PROBES[first.probe].ask(first, context)
+        if not isinstance(observed, CallObserved) or observed.accepted is None:
+            return await diagnosis(context, first.revision, first.operation, first.principal)
         return NO_TOKEN_AT_ALL if await runs_without_token(context, plan.revisions[0]) else ""
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:

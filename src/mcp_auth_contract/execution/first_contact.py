@@ -1,6 +1,7 @@
 """What the first answers show before anything is judged: is this an MCP server, and does it ask for a token?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from mcp_auth_contract.answers import Accepted, Answer, describe, read
 from mcp_auth_contract.checks.client import PrincipalSession
@@ -33,7 +34,7 @@ async def demand_mcp(http: HttpClient, url: str, answers: Sequence[Answer]) -> N
     taken for one.
     """
     demand_answers(url, answers)
-    if not all(map(_foreign, answers)) or await _publishes_metadata(http, url):
+    if not all(map(_foreign, answers)) or await resource_metadata(http, url) is not None:
         return
     last = answers[-1]
     location = last.header("location")
@@ -56,14 +57,15 @@ def _shown(answer: Answer) -> str:
     return f"{answer.status}{kind}"
 
 
-async def _publishes_metadata(http: HttpClient, url: str) -> bool:
+async def resource_metadata(http: HttpClient, url: str) -> Mapping[str, Any] | None:
+    """Return the protected-resource metadata of an endpoint, where there is any (RFC 9728 §3.1)."""
     places = protected_resource_urls(url)
     for place in dict.fromkeys((places.path, places.root)):
         answer = await http.fetch(place, note="is this a protected resource?")
         document = None if answer.status != 200 else read_json_object(answer.text).value
         if document is not None and ("resource" in document or "authorization_servers" in document):
-            return True
-    return False
+            return document
+    return None
 
 
 async def runs_without_token(context: Context, revision: Revision) -> bool:
@@ -97,4 +99,6 @@ async def asks_for_no_token(context: Context, revision: Revision) -> bool:
         return False
     if "mcp/www_authenticate" in called.answer.text:
         return False
-    return bool(called.answer.messages) and not await _publishes_metadata(context.conversation.http, context.endpoint)
+    if not called.answer.messages:
+        return False
+    return await resource_metadata(context.conversation.http, context.endpoint) is None

@@ -124,6 +124,7 @@ async def carry_out(
         named = context.control is not None and control.operation == context.control.name
         return plan.revisions.index(control.revision), not named
 
+    finding = finding or run.lost()
     unasked = finding.startswith(NO_TOKEN_AT_ALL)
     controls = tuple(sorted(run.controls.values(), key=first))
     return Report(
