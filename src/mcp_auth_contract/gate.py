@@ -14,6 +14,7 @@ def decide(
     fail_on: Level = Level.MUST,
     interrupted: bool = False,
     stale: Sequence[str] = (),
+    unprotected: str | None = None,
 ) -> Gate:
     """Decide over the results of a run.
 
@@ -21,7 +22,8 @@ def decide(
     not be · 4 a kit error. 4 wins over 1, and 1 over 3. `fail_on` SHOULD shuts the gate for recommendations as well.
     A failure that is waived does not shut it; each sentence in `stale`, about a waiver, does. Where nothing else shuts
     it, something must have been seen: a case that passed or failed, at whatever level, and, where control calls were
-    made, one that was accepted.
+    made, one that was accepted. `unprotected` says that the server asks for no token: whatever passed, nothing is
+    closed.
     """
     binding = (Level.MUST,) if fail_on is Level.MUST else (Level.MUST, Level.SHOULD)
     levels = " or ".join(binding)
@@ -30,7 +32,7 @@ def decide(
     inconclusive = [result for result in bound if isinstance(result.outcome, Inconclusive)]
     faults = [result for result in results if isinstance(result.outcome, Error)]
 
-    reasons: list[str] = []
+    reasons: list[str] = [] if unprotected is None else [unprotected]
     if faults:
         reasons.append(f"{many(len(faults), 'case')} ended with a kit error")
     if failed:
@@ -39,9 +41,9 @@ def decide(
         reasons.append(f"{many(len(inconclusive), 'case')} of level {levels} ended inconclusive")
     if interrupted:
         reasons.append("the run was interrupted")
-    if (missing := unproved(results, controls)) and not (faults or failed or inconclusive):
+    if (missing := unproved(results, controls)) and not (unprotected or faults or failed or inconclusive):
         reasons.append(missing)
-    code = 4 if faults else 1 if failed or stale else 3 if reasons else 0
+    code = 4 if faults else 1 if failed or stale or unprotected else 3 if reasons else 0
     reasons += stale
     return Gate(open=not reasons, exit_code=code, reasons=tuple(reasons), binding=binding, stale=tuple(stale))
 

@@ -1,6 +1,7 @@
 """Running a plan: questions are asked once, cases are bracketed by their controls, judges decide, nothing is lost."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -51,6 +52,7 @@ class Run:
     stopped: str | None = None
     outcomes: dict[Case, Result] = field(default_factory=dict)
     controls: dict[Base, ControlSeen] = field(default_factory=dict)
+    _held: Counter[Base] = field(default_factory=Counter)
     _asked: dict[Question, "asyncio.Task[Observation]"] = field(default_factory=dict)
     _free: set[Question] = field(default_factory=set)
     _gate: asyncio.Semaphore = field(init=False)
@@ -134,6 +136,17 @@ class Run:
                     return result
         return None
 
+    def lost(self) -> str:
+        """Say how often a good token was accepted that was refused in the end; empty where none was."""
+        for base, seen in self.controls.items():
+            if not seen.accepted and (held := self._held[base]):
+                times = "once" if held == 1 else f"{held} times"
+                return (
+                    f"the good token of {seen.principal} was accepted {times} and then refused ({seen.observed}): "
+                    "a limiter, or a lock-out that bad tokens bring about"
+                )
+        return ""
+
     def close(self, cases: Iterable[Case], reason: str) -> None:
         """Mark every case that has no outcome yet as inconclusive: an interrupted run hides nothing."""
         for case in cases:
@@ -179,6 +192,7 @@ class Run:
         async with self._gate:
             observed = await self.ask(base.question)
         held = _held(observed)
+        self._held[base] += held.accepted
         question = base.question
         known = self.controls.get(base)
         if question.principal is not None and (known is None or known.accepted):

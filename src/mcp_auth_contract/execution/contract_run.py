@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.outputs import Outputs
+from mcp_auth_contract.checks.registry import PROBES
+from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.clock import TimeControl, stopwatch
 from mcp_auth_contract.contract import (
     Contract,
@@ -24,14 +26,16 @@ from mcp_auth_contract.contract.load import PYPROJECT
 from mcp_auth_contract.contract.source import published_source
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.execution.credentials import Credentials, OwnIssuer, given_token
+from mcp_auth_contract.execution.diagnosis import diagnosis
+from mcp_auth_contract.execution.first_contact import NO_TOKEN_AT_ALL, demand_mcp, runs_without_token
 from mcp_auth_contract.execution.options import Options
-from mcp_auth_contract.execution.plan_run import EVERY_REVISION, carry_out, demand_answers, skew_of
+from mcp_auth_contract.execution.plan_run import EVERY_REVISION, carry_out, skew_of
 from mcp_auth_contract.execution.servers import inside, started
 from mcp_auth_contract.execution.variables import issuer_settings, resolved_for, resolved_without_issuer
 from mcp_auth_contract.issuer import EmbeddedIssuer
 from mcp_auth_contract.model import Effect, Revision
 from mcp_auth_contract.oauth.metadata import is_loopback_url
-from mcp_auth_contract.plan import Case, make_plan
+from mcp_auth_contract.plan import Case, Plan, make_plan
 from mcp_auth_contract.reports.groups import many
 from mcp_auth_contract.reports.model import Report, ServerSeen
 from mcp_auth_contract.server import Upstream
@@ -201,7 +205,7 @@ class _ContractRun:
         principal = principal_for(self.contract, control)
         bearer = (("Authorization", f"Bearer {minter.mint(principal, 'good').token}"),)
         detected = await detect_revisions(conversation, bearer)
-        demand_answers(endpoint, detected.answers)
+        await demand_mcp(self.http, endpoint, detected.answers)
         notes = []
         skew = skew_of(detected.answers, options.clock)
         if abs(skew) > _SKEW:
@@ -239,7 +243,23 @@ class _ContractRun:
         uncalled = _uncalled(self.contract)
         if uncalled:
             notes.append(_not_called(self.contract, uncalled))
-        return await carry_out(self, plan, context, seen, begun, tuple(notes), _source(self.contract), uncalled)
+        finding = await self._first_contact(plan, context)
+        source = _source(self.contract)
+        return await carry_out(self, plan, context, seen, begun, tuple(notes), finding, source, uncalled)
+
+    async def _first_contact(self, plan: Plan, context: Context) -> str:
+        """Say what has to be known before any case is: the server asks for no token, or refuses the good one.
+
+        A plan whose cases rest on no control call needs neither.
+        """
+        bases = [case.base.question for case in plan.cases if case.base is not None]
+        first = next((one for one in bases if one.operation == context.control), bases[0] if bases else None)
+        if first is None or first.principal is None:
+            return ""
+        observed = await PROBES[first.probe].ask(first, context)
+        if not isinstance(observed, CallObserved) or observed.accepted is None:
+            return await diagnosis(context, first.revision, first.operation, first.principal)
+        return NO_TOKEN_AT_ALL if await runs_without_token(context, plan.revisions[0]) else ""
 
     def facts(self, revisions: tuple[Revision, ...], case: Case) -> Facts:
         return facts_of(self.contract, revisions, case)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit, urlunsplit
 
 from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.execution.lacking import reported_once
 from mcp_auth_contract.execution.sharding import plan_digest
 from mcp_auth_contract.gate import decide
 from mcp_auth_contract.model import Level
@@ -31,6 +32,7 @@ def merge_shards(parts: Sequence[tuple[str, Report]], order: Sequence[str] = ())
         raise UsageError("the shards do not hold the cases of their plan, each once; run them again")
     places = {check: place for place, check in enumerate(order)}
     last = len(places)
+    results = list(reported_once(results))
     results.sort(key=lambda result: (places.get(result.check.id, last), result.check.id, result.case))
     first = ordered[0]
     interrupted = any(report.interrupted for report in ordered)
@@ -53,6 +55,7 @@ def merge_shards(parts: Sequence[tuple[str, Report]], order: Sequence[str] = ())
         },
         tokens={label: token for report in ordered for label, token in report.tokens.items()},
         interrupted=interrupted,
+        finding=next((report.finding for report in ordered if report.finding), ""),
         notes=tuple(dict.fromkeys(note for report in ordered for note in report.notes)),
         shard=None,
         coverage=next((report.coverage for report in ordered if report.coverage), ()),

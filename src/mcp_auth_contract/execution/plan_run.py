@@ -8,15 +8,16 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from mcp_auth_contract import __version__
-from mcp_auth_contract.answers import Answer, describe
+from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.registry import PROBES
 from mcp_auth_contract.checks.scopes.observation import SurfaceObserved
 from mcp_auth_contract.clock import Clock, stopwatch
-from mcp_auth_contract.errors import Unreachable
 from mcp_auth_contract.execution.cases import Run
 from mcp_auth_contract.execution.environment import environment
+from mcp_auth_contract.execution.first_contact import NO_TOKEN_AT_ALL
+from mcp_auth_contract.execution.lacking import reported_once
 from mcp_auth_contract.execution.options import Options
 from mcp_auth_contract.execution.sharding import sharded
 from mcp_auth_contract.execution.shown_tokens import shown_tokens
@@ -74,10 +75,14 @@ async def carry_out(
     seen: ServerSeen,
     begun: str,
     notes: tuple[str, ...],
+    finding: str = "",
     source: str | None = None,
     uncalled: Sequence[str] = (),
 ) -> Report:
-    """Run a plan and return the report; `uncalled` are tools of the contract that may not be called."""
+    """Carry a plan out and return the report of it.
+
+    `finding` is what the first contact with the server has shown; `uncalled` are tools that may not be called.
+    """
     options, http = started.options, started.http
     variable = None if options.genuine is None else options.genuine.variable
     holders = {} if context.issued is None else context.issued.holders
@@ -130,7 +135,7 @@ async def carry_out(
     with contextlib.suppress(asyncio.CancelledError, TimeoutError):
         async with asyncio.timeout(_FAREWELL_S if interrupted or run.stopped is not None else None):
             await context.close()
-    results = waive([run.outcomes[case] for case in plan.cases], waivers, today)
+    results = waive(reported_once([run.outcomes[case] for case in plan.cases]), waivers, today)
     stale = stale_waivers(waivers, results, today, whole=shard is None)
 
     def first(control: ControlSeen) -> tuple[int, bool]:
@@ -138,6 +143,8 @@ async def carry_out(
         named = context.control is not None and control.operation == context.control.name
         return plan.revisions.index(control.revision), not named
 
+    finding = finding or run.lost()
+    unasked = finding.startswith(NO_TOKEN_AT_ALL)
     controls = tuple(sorted(run.controls.values(), key=first))
     exchanges = {exchange.id: exchange.as_dict() for exchange in http.evidence.exchanges()}
     made = {} if context.issued is None else context.issued.made
@@ -148,10 +155,18 @@ async def carry_out(
         started=begun,
         duration_s=stopwatch() - started.started,
         results=results,
-        gate=decide(results, controls, fail_on=options.fail_on, interrupted=interrupted, stale=stale),
+        gate=decide(
+            results,
+            controls,
+            fail_on=options.fail_on,
+            interrupted=interrupted,
+            stale=stale,
+            unprotected=NO_TOKEN_AT_ALL if unasked else None,
+        ),
         controls=controls,
         exchanges=exchanges,
         interrupted=interrupted,
+        finding=finding,
         notes=notes,
         options=(*options.repeat, *(() if options.genuine is None else options.genuine.options)),
         waivers=waivers,
@@ -187,12 +202,6 @@ def _coverage(observed: SurfaceObserved | None, uncalled: frozenset[str]) -> tup
         )
         for kind in observed.kinds
     )
-
-
-def demand_answers(url: str, answers: Sequence[Answer]) -> None:
-    """Raise Unreachable when not one request got an HTTP answer: a run would only wait for each case in turn."""
-    if all(answer.status is None for answer in answers):
-        raise Unreachable(f"{url}: something listens, but no request gets an HTTP answer: {describe(answers[0])}")
 
 
 def skew_of(answers: Sequence[Answer], clock: Clock) -> float:

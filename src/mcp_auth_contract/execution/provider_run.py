@@ -16,8 +16,9 @@ from mcp_auth_contract.contract import Contract, Provider, control_operation, en
 from mcp_auth_contract.errors import Unreachable, UsageError
 from mcp_auth_contract.execution.contract_run import facts_of
 from mcp_auth_contract.execution.credentials import given_token
+from mcp_auth_contract.execution.first_contact import demand_answers
 from mcp_auth_contract.execution.options import Given, Options
-from mcp_auth_contract.execution.plan_run import carry_out, demand_answers
+from mcp_auth_contract.execution.plan_run import carry_out
 from mcp_auth_contract.execution.servers import REACH_LIMIT, started
 from mcp_auth_contract.execution.variables import resolved_without_issuer
 from mcp_auth_contract.model import Revision

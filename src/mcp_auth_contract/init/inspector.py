@@ -11,8 +11,9 @@ from mcp_auth_contract.clock import Clock, system_clock
 from mcp_auth_contract.contract import Contract, environment_secrets, read_contract
 from mcp_auth_contract.errors import Unreachable, UsageError
 from mcp_auth_contract.execution.credentials import OwnIssuer
+from mcp_auth_contract.execution.first_contact import demand_mcp
 from mcp_auth_contract.execution.options import Given
-from mcp_auth_contract.execution.plan_run import demand_answers, skew_of
+from mcp_auth_contract.execution.plan_run import skew_of
 from mcp_auth_contract.execution.servers import inside, started
 from mcp_auth_contract.execution.variables import issuer_settings, resolved_for, resolved_without_issuer
 from mcp_auth_contract.init.inspection import KIT, Inspection, ServerSettings
@@ -136,7 +137,7 @@ class _Inspector:
     async def inspection(self) -> Inspection:
         endpoint = self.conversation.endpoint
         detected = await detect_revisions(self.conversation)
-        demand_answers(endpoint, detected.answers)
+        await demand_mcp(self.conversation.http, endpoint, detected.answers)
         seen = Inspection(self.settings, endpoint, detected.name, detected.version, detected.revisions)
         seen = await discover(self.conversation, seen)
         lists: dict[str, Listing] = {}

@@ -1,7 +1,7 @@
 """The five outcomes of a case: a closed union, no third state hidden in a None."""
 
-from dataclasses import dataclass
-from typing import assert_never
+from dataclasses import dataclass, field
+from typing import Self, assert_never
 
 from mcp_auth_contract.model.words import Impact
 
@@ -30,9 +30,18 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Inconclusive:
-    """The clause could not be observed although it applies; a MUST that ends so shuts the gate."""
+    """The clause could not be observed although it applies; a MUST that ends so shuts the gate.
+
+    `reported_by` is the check that fails where it is the server that lacks what had to be observed, such as a document.
+    """
 
     reason: str
+    reported_by: str | None = field(default=None, compare=False)
+
+    @classmethod
+    def lacking(cls, what: str, check: str) -> Self:
+        """Return what is said where something is not there to be observed, which one check reports for all others."""
+        return cls(f"{what}; {check} reports it", check)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,9 @@ class ResultV1(_Part):
     )
     waived: WaivedV1 | None = Field(default=None, description="The waiver that covers a failure.")
     about: AboutV1 | None = Field(default=None, description="Null where it is about none of it.")
+    reported_by: str | None = Field(
+        default=None, description="The check that reports what an inconclusive case could not observe."
+    )
 
 
 class CheckV1(_Part):
@@ -215,6 +218,7 @@ class ReportV1(_Part):
     started: str = Field(description="RFC 3339, UTC.")
     duration_s: float
     interrupted: bool
+    finding: str = Field(default="", description="What a reader should know before anything else; empty for nothing.")
     notes: list[str] = Field(description="What a reader should know about the run, such as a clock that is off.")
     gate: GateV1
     counts: CountsV1
@@ -280,6 +284,7 @@ def _result(result: Result, *, all_evidence: bool) -> dict[str, Any]:
         "evidence": result.evidence if all_evidence or not quiet else (),
         "waived": result.waived and asdict(result.waived),
         "about": asdict(result.about) if result.about != About() else None,
+        "reported_by": outcome.reported_by if isinstance(outcome, Inconclusive) else None,
     }
 
 
@@ -299,6 +304,7 @@ def render_json(report: Report) -> str:
         "started": report.started,
         "duration_s": round(report.duration_s, 3),
         "interrupted": report.interrupted,
+        "finding": report.finding,
         "notes": report.notes,
         "gate": asdict(report.gate),
         "counts": report.counts,

@@ -67,6 +67,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 def _head(view: ReportView) -> list[str]:
     told = ", ".join(count.phrase for count in view.counts if count.number or count.name != "error")
     lines = [f"## Authentication contract: {view.decision}", "", f"**{told}.**", ""]
+    if view.report.finding:
+        lines += [f"**{_plain(view.report.finding)}.**", ""]
     if view.report.gate.reasons:
         lines += [*(f"- {_plain(reason)}" for reason in view.report.gate.reasons), ""]
     made = f"{_plain(view.report.started)}: {view.tried}"

@@ -200,13 +200,14 @@ class Gate:
 class Report:
     """Everything a report format may tell. `exchanges` are redacted, by id; `interrupted` names what cut the run.
 
-    `options` are what a command line that repeats the run has to say besides the contract. `waivers` are all that the
-    run was given; `shard` is the part of the plan that it ran, None for the whole. `requests` is how many were made
-    where `exchanges` holds but those that a result cites. `coverage` is empty where the server's lists were not looked
-    at. `environment` tells what the run was made with, by name. `source` is the text of the contract without comments
-    and secrets, None where there is no file. `tokens` are those that the kit sent where something did not pass, by the
-    label that stands for each in the exchanges. `all_evidence` keeps the exchanges of what passed in the JSON report
-    too.
+    `finding` is what a reader should know before anything else: that the server asks for no token, or why it refuses
+    the good one. `options` are what a command line that repeats the run has to say besides the contract. `waivers` are
+    all that the run was given; `shard` is the part of the plan that it ran, None for the whole. `requests` is how many
+    were made where `exchanges` holds but those that a result cites. `coverage` is empty where the server's lists were
+    not looked at. `environment` tells what the run was made with, by name. `source` is the text of the contract without
+    comments and secrets, None where there is no file. `tokens` are those that the kit sent where something did not
+    pass, by the label that stands for each in the exchanges. `all_evidence` keeps the exchanges of what passed in the
+    JSON report too.
     """
 
     kit_version: str
@@ -219,6 +220,7 @@ class Report:
     controls: tuple[ControlSeen, ...] = ()
     exchanges: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     interrupted: bool = False
+    finding: str = ""
     notes: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     coverage: tuple[Coverage, ...] = ()

@@ -66,6 +66,7 @@ def _report(told: ReportV1, known: Mapping[str, Check]) -> Report:
         controls=tuple(_as(ControlSeen, one, accepted=one.held) for one in told.controls),
         exchanges=told.exchanges,
         interrupted=told.interrupted,
+        finding=told.finding,
         notes=tuple(told.notes),
         options=tuple(told.options),
         coverage=tuple(_as(Coverage, one) for one in told.coverage),
@@ -110,7 +111,7 @@ def _outcome(told: ResultV1) -> Outcome:
         case "fail":
             return Fail(told.expected or "", told.observed or "", Impact(told.impact))
         case "inconclusive":
-            return Inconclusive(told.reason or "")
+            return Inconclusive(told.reason or "", told.reported_by)
         case "not_applicable":
             return NotApplicable(told.reason or "")
         case "error":

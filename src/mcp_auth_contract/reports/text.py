@@ -93,6 +93,9 @@ def _cause(view: ReportView, cause: Cause, number: int, width: int) -> Iterator[
 
 
 def _head(view: ReportView, width: int, *, verbose: bool = False) -> Iterator[Text]:
+    if finding := view.report.finding:
+        yield from _line(f"{finding[0].upper()}{finding[1:]}.", width, style="bold red")
+        yield Text()
     yield from _line(view.title, width, style="bold")
     yield from _facts((fact for fact in view.facts if fact.label == SAMPLE_LABEL), width)
     if view.broken and not verbose:

@@ -6,7 +6,7 @@ from enum import Enum
 
 from mcp_auth_contract.model import Fail, Level, NotApplicable, outcome_name
 from mcp_auth_contract.reports.causes import Cause, causes_of
-from mcp_auth_contract.reports.groups import Group, Part, annotated, by_check, groups_of, many, of_sample, part_of
+from mcp_auth_contract.reports.groups import Group, Part, annotated, by_check, groups_of, many, more, of_sample, part_of
 from mcp_auth_contract.reports.model import ControlSeen, Coverage, Gate, Report, Result
 
 _NAMED = 8
@@ -167,8 +167,7 @@ def _facts(report: Report) -> Iterator[Fact]:
     yield Fact("target", f"{server.url} ({name}; MCP {', '.join(server.revisions) or 'revision unknown'})")
     if server.resource != server.url:
         yield Fact("resource", server.resource)
-    refused = [control for control in report.controls if not control.accepted]
-    yield from map(_control, refused or report.controls[:1])
+    yield from _controls(report.controls)
     if report.coverage:
         tone = Tone.MILD if any(kind.missing or kind.uncalled for kind in report.coverage) else Tone.PLAIN
         yield Fact("surface", _surface(report.coverage), tone)
@@ -179,10 +178,21 @@ def _facts(report: Report) -> Iterator[Fact]:
         yield Fact("shard", f"{place}; `mcp-auth-contract report merge` decides over them all")
 
 
-def _control(control: ControlSeen) -> Fact:
-    state = "accepted" if control.accepted else "NOT ACCEPTED, so no refusal can be believed"
-    text = f"{control.operation} as {control.principal}, MCP {control.revision}: {state} ({control.observed})"
-    return Fact("control", text, Tone.PLAIN if control.accepted else Tone.BAD)
+def _controls(controls: Sequence[ControlSeen]) -> Iterator[Fact]:
+    """Say what was accepted, or once for each answer what was not."""
+    refused: dict[str, list[ControlSeen]] = {}
+    for control in controls:
+        if not control.accepted:
+            refused.setdefault(control.observed, []).append(control)
+    for observed, alike in refused.items():
+        named = f"{_called(alike[0])}{more(alike, ' control calls')}"
+        yield Fact("control", f"{named}: NOT ACCEPTED, so no refusal can be believed ({observed})", Tone.BAD)
+    if controls and not refused:
+        yield Fact("control", f"{_called(controls[0])}: accepted ({controls[0].observed})")
+
+
+def _called(control: ControlSeen) -> str:
+    return f"{control.operation} as {control.principal}, MCP {control.revision}"
 
 
 def _surface(coverage: Sequence[Coverage]) -> str:

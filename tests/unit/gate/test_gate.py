@@ -151,3 +151,9 @@ def test_a_milder_impact_is_shown_and_does_not_open_the_gate() -> None:
     assert mild.impact == "interop"
     assert result(FAIL).impact == "auth-bypass"
     assert decide([mild]).exit_code == 1
+
+
+def test_a_server_that_asks_for_no_token_shuts_the_gate_whatever_passed() -> None:
+    gate = decide([result(PASS)], unprotected="this server asks for no token at all")
+    assert (gate.open, gate.exit_code, gate.reasons) == (False, 1, ("this server asks for no token at all",))
+    assert decide([], unprotected="open").reasons == ("open",)

@@ -6,10 +6,10 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
-from tests.unit.reports.examples import CURL, RESULTS, SCOPE, green, interrupted, report, text_of
+from tests.unit.reports.examples import CURL, NEWEST, RESULTS, SCOPE, green, interrupted, report, text_of
 
 from mcp_auth_contract.model import Fail, Inconclusive, Level, Pass
-from mcp_auth_contract.reports.model import ServerSeen
+from mcp_auth_contract.reports.model import ControlSeen, ServerSeen
 from mcp_auth_contract.reports.text import print_report
 
 
@@ -117,6 +117,18 @@ def test_the_last_line_is_the_gate() -> None:
 def test_an_interrupted_run_says_so_at_the_top_too() -> None:
     assert "before it was interrupted" in line_with("tried", text_of(interrupted()))
     assert "before it was interrupted" not in text_of(report())
+
+
+def test_what_has_to_be_known_first_is_the_first_line() -> None:
+    text = text_of(report(finding="this server asks for no token at all"))
+    assert text.splitlines()[0] == "This server asks for no token at all."
+
+
+def test_controls_that_were_refused_alike_are_told_once() -> None:
+    controls = tuple(ControlSeen(f"tool_{number}", "alice", NEWEST, False, "401") for number in range(8))
+    told = [line for line in text_of(report(controls=controls), 200).splitlines() if line.startswith("control")]
+    assert len(told) == 1
+    assert "tool_0 as alice, MCP 2026-07-28 (and 7 more control calls): NOT ACCEPTED" in told[0]
 
 
 def test_a_lost_control_is_shown_rather_than_one_that_held() -> None:

@@ -23,15 +23,15 @@ _SHARED = (
 )
 _ENDPOINTS = ("jwks_uri", "registration_endpoint", "revocation_endpoint", "introspection_endpoint")
 _PLAIN = "http instead of https"
-_NONE_LISTED = "no authorization server is listed; prm-authorization-servers reports it"
-_NONE_FOUND = "no metadata document was found; prm-issuer-resolvable reports it"
+_NONE_LISTED = Inconclusive.lacking("no authorization server is listed", "prm-authorization-servers")
+_NONE_FOUND = Inconclusive.lacking("no metadata document was found", "prm-issuer-resolvable")
 
 
 @judge
 def prm_issuer_resolvable(observed: AuthorizationServersObserved, facts: Facts) -> Verdict:
     """Metadata of a listed authorization server can be found (RFC 8414 §3.1; MCP server metadata discovery)."""
     if not observed.servers:
-        return Inconclusive(_NONE_LISTED)
+        return _NONE_LISTED
     lost = [server for server in observed.servers if server.best is None]
     if not lost:
         return Pass()
@@ -51,10 +51,10 @@ def prm_issuer_resolvable(observed: AuthorizationServersObserved, facts: Facts) 
 def prm_issuer_identical(observed: AuthorizationServersObserved, facts: Facts) -> Verdict:
     """The listed string is the `issuer` of the document, without normalisation (RFC 8414 §3.3)."""
     if not observed.servers:
-        return Inconclusive(_NONE_LISTED)
+        return _NONE_LISTED
     found = [server for server in observed.servers if server.best]
     if not found:
-        return Inconclusive(_NONE_FOUND)
+        return _NONE_FOUND
     advice: str | None = None
     for server in found:
         named = server.value.get("issuer")
@@ -75,7 +75,7 @@ def prm_listed_by_server(observed: AuthorizationServersObserved, facts: Facts) -
     if not lists:
         return NotApplicable("no authorization server publishes protected_resources")
     if observed.resource is None:
-        return Inconclusive("the resource's document names no resource; prm-resource-present reports it")
+        return Inconclusive.lacking("the resource's document names no resource", "prm-resource-present")
     for server, resources in lists:
         if observed.resource not in resources:
             return Fail(f'"{observed.resource}" in protected_resources', f"absent from the list of {server.issuer}")
@@ -85,11 +85,11 @@ def prm_listed_by_server(observed: AuthorizationServersObserved, facts: Facts) -
 def _looked_up(observed: AuthorizationServersObserved, facts: Facts) -> Sequence[AuthorizationServer] | Verdict:
     """Every listed server with metadata but the kit's own issuer, whose metadata says nothing about the server."""
     if not observed.servers:
-        return Inconclusive(_NONE_LISTED)
+        return _NONE_LISTED
     others = [server for server in observed.servers if not server.own]
     if not others:
         return NotApplicable("the only authorization server listed is the kit's own issuer")
-    return [server for server in others if server.best] or Inconclusive(_NONE_FOUND)
+    return [server for server in others if server.best] or _NONE_FOUND
 
 
 def _each_server(
@@ -225,7 +225,7 @@ def _pkce_methods(server: AuthorizationServer) -> tuple[str, ...] | Verdict:
     if "authorization_code" not in server.grants:
         return NotApplicable("the code grant is not served")
     listed = server.strings("code_challenge_methods_supported")
-    return Inconclusive("no PKCE methods are listed; as-pkce-advertised reports it") if listed is None else listed
+    return Inconclusive.lacking("no PKCE methods are listed", "as-pkce-advertised") if listed is None else listed
 
 
 @_each_server('"S256"')

@@ -63,7 +63,7 @@ def has_www_authenticate(answer: Answer, facts: Facts) -> str | None:
 @narrowing(_unauthorized)
 def _challenged(answers: Sequence[Answer], facts: Facts) -> Sequence[Answer] | Verdict:
     having = [answer for answer in answers if _has_challenge(answer)]
-    return having or Inconclusive("the 401 has no WWW-Authenticate header; challenge-www-authenticate reports it")
+    return having or Inconclusive.lacking("the 401 has no WWW-Authenticate header", "challenge-www-authenticate")
 
 
 @judge_each(_challenged, "a Bearer challenge")
@@ -81,7 +81,7 @@ def _bearer(answers: Sequence[Answer], facts: Facts) -> Sequence[Challenges] | V
     found = [challenges for challenges in read if challenges.bearer is not None]
     if not found and any("dpop" in challenges.schemes for challenges in read):
         return NotApplicable("the 401 offers DPoP only")
-    return found or Inconclusive("the 401 has no Bearer challenge; challenge-bearer-scheme reports it")
+    return found or Inconclusive.lacking("the 401 has no Bearer challenge", "challenge-bearer-scheme")
 
 
 @judge_each(_bearer, "Bearer with at least one parameter")
@@ -197,7 +197,7 @@ def scope_challenge_error(answer: Answer, facts: Facts) -> str | None:
 @narrowing(_insufficient)
 def _scope_challenge(answers: Sequence[Answer], facts: Facts) -> Sequence[Challenges] | Verdict:
     found = [answer.challenges for answer in answers if answer.challenges.bearer is not None]
-    return found or Inconclusive("the 403 has no Bearer challenge; scope-challenge-error reports it")
+    return found or Inconclusive.lacking("the 403 has no Bearer challenge", "scope-challenge-error")
 
 
 @judge_each(_scope_challenge)

@@ -8,7 +8,7 @@ from mcp_auth_contract.checks.discovery.observation import Document
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 
-MISSING = "no metadata document was found; prm-served reports it"
+MISSING = Inconclusive.lacking("no metadata document was found", "prm-served")
 """Why nothing can be said about the resource's metadata."""
 
 _PRIVATE = ("d", "p", "q", "dp", "dq", "qi", "oth", "k")

@@ -48,12 +48,12 @@ _KINDS: tuple[tuple[tuple[str, ...], str, Callable[[Any], bool]], ...] = (
 
 
 def _document(observed: ResourceMetadataObserved, facts: Facts) -> Mapping[str, Any] | Verdict:
-    return Inconclusive(MISSING) if observed.value is None else observed.value
+    return MISSING if observed.value is None else observed.value
 
 
 def _resource(observed: ResourceMetadataObserved, facts: Facts) -> str | Verdict:
     if observed.value is None:
-        return Inconclusive(MISSING)
+        return MISSING
     resource = observed.value.get("resource")
     if isinstance(resource, str):
         return resource
@@ -170,7 +170,7 @@ def prm_resource_name(value: Mapping[str, Any], facts: Facts) -> Verdict:
 @judge
 def prm_no_private_keys(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
     """The resource's own key set holds public keys only (RFC 9728 §2; RFC 7517 §9)."""
-    return Inconclusive(MISSING) if observed.value is None else public_keys_only(observed.jwks)
+    return MISSING if observed.value is None else public_keys_only(observed.jwks)
 
 
 @judge_on(_document)

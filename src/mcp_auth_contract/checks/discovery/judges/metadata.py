@@ -25,7 +25,7 @@ SAME_RESOURCE = (
 
 
 def _best(observed: ResourceMetadataObserved, facts: Facts) -> Document | Verdict:
-    return observed.best or Inconclusive(MISSING)
+    return observed.best or MISSING
 
 
 @judge
@@ -73,7 +73,7 @@ def prm_json_object(observed: ResourceMetadataObserved, facts: Facts) -> Verdict
         claims_json = document.answer.media_type.endswith("json") or document.value is not None
         if document.answer.status == 200 and document.faults and claims_json:
             return Fail("one JSON object", f"{', '.join(document.faults)} at {document.url}")
-    return Pass() if best else Inconclusive(MISSING)
+    return Pass() if best else MISSING
 
 
 @judge
@@ -85,11 +85,11 @@ def prm_unauthenticated(observed: ResourceMetadataObserved, facts: Facts) -> Ver
         gated = document is not None and document.answer.status in (401, 403)
         if document is not None and gated and (document is pointed or observed.best is None):
             return Fail("the document without a token", f"{describe(document.answer)} at {document.url}")
-    return Pass() if observed.best else Inconclusive(MISSING)
+    return Pass() if observed.best else MISSING
 
 
 def _found(observed: ResourceMetadataObserved, facts: Facts) -> ResourceMetadataObserved | Verdict:
-    return observed if observed.best else Inconclusive(MISSING)
+    return observed if observed.best else MISSING
 
 
 @judge_on(_found, "the document")
@@ -108,7 +108,7 @@ def prm_any_accept(observed: ResourceMetadataObserved, facts: Facts) -> Finding:
 def prm_path_location(observed: ResourceMetadataObserved, facts: Facts) -> Verdict:
     """The document is at the well-known location made from the resource identifier (RFC 9728 §3.1)."""
     if observed.value is None:
-        return Inconclusive(MISSING)
+        return MISSING
     path = observed.at(Location.PATH)
     if path is not None and path.found:
         return Pass()
@@ -129,7 +129,7 @@ def prm_resource_matches_location(observed: ResourceMetadataObserved, facts: Fac
     """A document found at a well-known URL is about the resource that URL was built from (RFC 9728 §3.3)."""
     path, pointed = observed.at(Location.PATH), observed.at(Location.POINTER)
     if path is None or not path.found or path.value is None:
-        return Pass() if observed.best else Inconclusive(MISSING)
+        return Pass() if observed.best else MISSING
     # The document that clients use, or the same one by its pointer: prm-resource-matches-endpoint judges it.
     if observed.best is path or (pointed is not None and pointed.url == path.url):
         return Pass()
@@ -145,7 +145,7 @@ def prm_locations_agree(observed: ResourceMetadataObserved, facts: Facts) -> Ver
     """Documents of the same resource agree wherever they are found (RFC 9728 §3)."""
     best = observed.best
     if best is None:
-        return Inconclusive(MISSING)
+        return MISSING
     alike = (one for one in observed.sought if one.found and one.member("resource") == best.member("resource"))
     if other := next((one for one in alike if _issuers(one) != _issuers(best)), None):
         return Fail(f"the same authorization_servers as {best.url}", f"others at {other.url}")
@@ -161,7 +161,7 @@ def prm_unknown_path_404(observed: ResourceMetadataObserved, facts: Facts) -> Ve
     """A path that is no resource has no document of this resource (RFC 9728 §3.1, §3.3)."""
     stray, best = observed.at(Location.STRAY), observed.best
     if best is None:
-        return Inconclusive(MISSING)
+        return MISSING
     if stray is None or proves_nothing(stray.answer):
         return Inconclusive(f"{stray.url}: {describe(stray.answer)}" if stray else "not looked for")
     named = best.member("resource")
@@ -223,7 +223,7 @@ def prm_not_reflected(observed: ResourceMetadataObserved, facts: Facts) -> Verdi
     """The document names the configured resource, whatever host a request names (RFC 9728 §3.3, §7.3)."""
     best = observed.best
     if best is None:
-        return Inconclusive(MISSING)
+        return MISSING
     for forged in observed.forged:
         document = forged.document
         for member in ("resource", "authorization_servers"):

@@ -97,7 +97,7 @@ def in_band_bearer(answers: Sequence[Answer], facts: Facts) -> Verdict:
 def _bearers(answers: Sequence[Answer], facts: Facts) -> Sequence[Challenges] | Verdict:
     read = [result_challenges(answer) for answer in answers]
     found = [challenges for challenges in read if challenges.bearer is not None]
-    return found or Inconclusive("no Bearer challenge can be read; tool-challenge-syntax reports it")
+    return found or Inconclusive.lacking("no Bearer challenge can be read", "tool-challenge-syntax")
 
 
 def _having(challenges: Challenges, name: str) -> Fail | None:
@@ -129,7 +129,7 @@ def _named(bearers: Sequence[Challenges], error: str) -> Verdict:
     named = [said for said in (challenges.of_bearer("error") for challenges in bearers) if said]
     if other := next((said for said in named if said != error), None):
         return Fail(f'error="{error}"', f'error="{other}"')
-    return Pass() if named else Inconclusive("the challenge has no error; tool-challenge-error reports it")
+    return Pass() if named else Inconclusive.lacking("the challenge has no error", "tool-challenge-error")
 
 
 @judge_on(_bearers)

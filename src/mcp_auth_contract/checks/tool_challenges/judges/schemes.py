@@ -155,7 +155,7 @@ def _found(observed: ToolPointersObserved, facts: Facts) -> Sequence[Document] |
         return Inconclusive(f"a call without a token: {describe(observed.asked[0])}")
     if facts.challenge == "either" and all(answer.status in (401, 403) for answer in observed.asked):
         return NotApplicable('refused by the HTTP status, as policy.challenge = "either" allows')
-    return Inconclusive("no challenge in a result names its resource_metadata; tool-challenge-metadata reports it")
+    return Inconclusive.lacking("no challenge in a result names its resource_metadata", "tool-challenge-metadata")
 
 
 @judge_each(_found, "200 with a JSON object")
@@ -167,7 +167,7 @@ def result_pointer_resolves(document: Document, facts: Facts) -> str | None:
 @narrowing(_found)
 def _leading(documents: Sequence[Document], facts: Facts) -> Sequence[Document] | Verdict:
     found = [document for document in documents if document.found]
-    return found or Inconclusive("the pointer leads to no document; tool-challenge-metadata-resolves reports it")
+    return found or Inconclusive.lacking("the pointer leads to no document", "tool-challenge-metadata-resolves")
 
 
 @judge_each(_leading)
