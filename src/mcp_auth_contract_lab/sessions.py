@@ -64,8 +64,8 @@ class SessionRules:
     status for another caller's session, `missing` for a request without an id. Without `stream` GET is 405.
 
     `audience` are the sessions whose streams a message of one session goes to, `log` what a resumed stream is looked
-    for in, and `readable` whether a token may read a message. `adopted` may make a session of an id that
-    is not known; an ended session stays unless it is `forgotten`.
+    for in, and `readable` whether a token may read a message. `unnamed` may pick a live session for a request without
+    an id, `adopted` make one of an id that is not known; an ended session stays unless it is `forgotten`.
     """
 
     # 192 bits from the secure generator, in visible ASCII.
@@ -77,6 +77,7 @@ class SessionRules:
     # A message is read by tokens that could have asked for it.
     readable: Callable[[Principal, News], bool] = lambda principal, news: news.needed <= principal.scopes
     forgotten: Callable[[Session], bool] = lambda _session: True
+    unnamed: Callable[[Sequence[Session]], Session | None] = lambda _live: None
     adopted: Callable[[str, Principal], Session | None] = lambda _ident, _principal: None
     kept: bool = True
     stream: bool = True
@@ -109,8 +110,11 @@ class Sessions:
     def enter(self, ident: str | None, principal: Principal) -> Session:
         """Return the caller's session. Raises HttpRefused: 400 without an id, 404 for an unknown one."""
         if ident is None:
-            raise HttpRefused(self._rules.missing, "Mcp-Session-Id is missing")
-        session = self._live.get(ident) or self._rules.adopted(ident, principal)
+            session = self._rules.unnamed(self.live())
+            if session is None:
+                raise HttpRefused(self._rules.missing, "Mcp-Session-Id is missing")
+        else:
+            session = self._live.get(ident) or self._rules.adopted(ident, principal)
         if session is None:
             raise HttpRefused(404, "no such session")
         if session.owner is ANONYMOUS and principal is not ANONYMOUS:
@@ -119,6 +123,10 @@ class Sessions:
             reason = "no such session" if self._rules.foreign == HTTPStatus.NOT_FOUND else ""
             raise HttpRefused(self._rules.foreign, reason)
         return session
+
+    def live(self) -> tuple[Session, ...]:
+        """Return the live sessions."""
+        return tuple(self._live.values())
 
     def end(self, session: Session) -> None:
         """End a session; its id is unknown from now on."""

@@ -60,7 +60,7 @@ class OpenStream(Response):
         self._opening = opening or (_priming(PRIMING) if primed else "") + "".join(event(message) for message in first)
         self._seconds = max(0.0, min(seconds, _LONGEST_STREAM_S))
         self._farewell = farewell
-        self._waiting = waiting
+        self.waiting = waiting
         self._closed = closed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,8 +71,8 @@ class OpenStream(Response):
             headers = [pair for pair in self.raw_headers if pair[0] != b"content-length"]
             await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
             await _write(send, self._opening)
-            if self._waiting is not None:
-                forwarding = asyncio.create_task(self._forward(self._waiting, send))
+            if self.waiting is not None:
+                forwarding = asyncio.create_task(self._forward(self.waiting, send))
             if not await self._left(receive):
                 await self._end(send, forwarding)
         finally:

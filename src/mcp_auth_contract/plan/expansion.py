@@ -32,7 +32,7 @@ from mcp_auth_contract.contract import (
     principal_for,
     satisfies,
 )
-from mcp_auth_contract.model import Effect, OperationKind, Revision
+from mcp_auth_contract.model import Effect, Level, OperationKind, Revision
 from mcp_auth_contract.plan.case import Base, Case
 from mcp_auth_contract.plan.needs import unmet
 from mcp_auth_contract.plan.ways import FORBIDDEN, forbidden_write, has_no_effect, undecided, ways_of
@@ -42,12 +42,31 @@ UNKNOWN_SCOPES = frozenset({"openid", "unknown:probe"})
 """Scopes that a token may hold besides those of the contract: one of OpenID Connect, and one that nobody knows."""
 
 
+_OF_MESSAGES = frozenset({"challenge", "isolation", "scope", "tool-challenge"})
+"""The families of checks about what is done with messages, for which each era has code of its own."""
+
+
 def runs_on(check: Check, revision: Revision, revisions: tuple[Revision, ...], every_revision: bool) -> bool:
-    """Whether a check runs on a revision: the first it applies to, and each other one if it is a core check."""
+    """Whether a check runs on a revision: the first it applies to, and each other one if it is a core check.
+
+    What one era may get right and the other wrong runs on the first revision of each.
+    """
     if not check.applies_to(revision):
         return False
-    earlier = revisions[: revisions.index(revision)]
-    return every_revision or check.core or not any(check.applies_to(one) for one in earlier)
+    earlier = [one for one in revisions[: revisions.index(revision)] if check.applies_to(one)]
+    if every_revision or check.core or not earlier:
+        return True
+    other_era = all(one.stateless is not revision.stateless for one in earlier)
+    return other_era and (_of_messages(check) or _of_tokens(check))
+
+
+def _of_messages(check: Check) -> bool:
+    return check.family in _OF_MESSAGES or bool(check.presentations)
+
+
+def _of_tokens(check: Check) -> bool:
+    """Whether it is about the verification of tokens, which an era may have forgotten: one variant tells."""
+    return check.level is Level.MUST and check.family == "token" and any(token in DEFECTS for token in check.tokens)
 
 
 def _out_of_range(check: Check, revisions: tuple[Revision, ...]) -> str:
@@ -243,7 +262,7 @@ class Expansion:
             yield [], ScopeQuestion(**common, scopes=self._token_scopes(operation, missing))
         elif kind is CallQuestion:
             scopes = self._scopes(operation, missing)
-            for named, token, variant in self._tokens():
+            for named, token, variant in self._tokens(revision):
                 for presentation in check.presentations or ("bearer",):
                     yield (
                         [*named, presentation] if check.presentations else named,
@@ -261,20 +280,26 @@ class Expansion:
                 if not self._probe.exists(form, operation, revision):
                     continue
                 if kind is MethodQuestion:
-                    for named, token, variant in self._tokens():
+                    for named, token, variant in self._tokens(revision):
                         yield [form, *named], MethodQuestion(**common, form=form, token=token, variant=variant)
                 elif kind is BypassQuestion:
                     yield [form], BypassQuestion(**common, form=form, scopes=self._token_scopes(operation, missing))
                 else:
                     yield [form], FormQuestion(**common, form=form)
 
-    def _tokens(self) -> Iterator[tuple[list[str], str, str | None]]:
-        """Yield the tokens of the check, variant by variant, each with its words."""
+    def _tokens(self, revision: Revision) -> Iterator[tuple[list[str], str, str | None]]:
+        """Yield the tokens of the check, variant by variant, each with its words; where one will do, the first."""
         tokens = self.check.tokens or (NO_TOKEN,)
+        whole = self.check.core or _of_messages(self.check) or self._first(revision)
         for token in tokens:
-            for variant in self.variants(token) if token in DEFECTS else ("",):
+            variants = self.variants(token) if token in DEFECTS else ("",)
+            for variant in variants if whole else variants[:1]:
                 named = [token] if len(tokens) > 1 else []
                 yield [*named, variant] if variant else named, token, variant or None
+
+    def _first(self, revision: Revision) -> bool:
+        """Whether everything is asked in a revision: in the first to which the check applies, or in all."""
+        return self.every_revision or revision is next(filter(self.check.applies_to, self.revisions), None)
 
     def _token_scopes(self, operation: Operation, missing: str | None) -> frozenset[str]:
         scopes = self._scopes(operation, missing)

@@ -1,10 +1,13 @@
 """Faults of isolation: who owns a record, an export, a task or a state is not asked, on one way or in one memory."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from starlette.responses import Response
 
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.app import Lab
@@ -15,6 +18,7 @@ from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.records import Invoice, Way, first_invoices, is_owner, owner_and_readers
 from mcp_auth_contract_lab.refusal import InvalidToken, RpcRefused
 from mcp_auth_contract_lab.steps import DEFAULT_USER, always, broken, intercepting, verified
+from mcp_auth_contract_lab.streams import OpenStream, event
 from mcp_auth_contract_lab.tasks import Task, Use, its_owner
 
 FAULTS = Faults()
@@ -24,6 +28,8 @@ _LISTS = frozenset({Way.LIST, Way.SEARCH, Way.EXPORT})
 
 _ACCOUNTS = frozenset((name, one.tenant) for one in first_invoices() for name in (one.owner, *one.readers))
 """Who has an account: these faults let customers in, not strangers, whom other faults are about."""
+
+_UPDATED = "notifications/resources/updated"
 
 _isolation = partial(changing, "isolation")
 
@@ -100,6 +106,27 @@ FAULTS.rows(
 )  # fmt: skip
 
 
+_IN_SESSION = frozenset({"in-a-session"})
+"""A scope that nothing needs; it marks callers in sessions."""
+
+
+def _in_sessions(sight: Callable[[Principal, Invoice], bool], *ways: Way) -> Change:
+    """Let others see a record on some ways in the older era alone, whose calls stand in sessions."""
+    marked = changing("sessions", acting=lambda _session, principal: replace(
+        principal, scopes=principal.scopes | _IN_SESSION))  # fmt: skip
+    return all_of(
+        marked, _seen_by(lambda caller, invoice: caller.scopes >= _IN_SESSION and sight(caller, invoice), *ways)
+    )
+
+
+FAULTS.rows(
+    ("isolation-older-era-searches-all", "In revisions with a handshake the search asks for no owner.",
+     _in_sessions(_any_customer, Way.SEARCH)),
+    ("isolation-older-era-writes-all", "In revisions with a handshake whoever may write may write everything.",
+     _in_sessions(_any_customer, Way.UPDATE)),
+)  # fmt: skip
+
+
 def _written_first(whose: Callable[[Lab, Incoming], Awaitable[Principal | None]]) -> Change:
     """Carry a write out, for whom a step takes the caller, before anything is asked."""
 
@@ -142,6 +169,32 @@ FAULTS.rows(
      _isolation(audited=lambda _principal, _invoice: False)),
     within=Profile.AUDITED,
 )  # fmt: skip
+
+
+def _told_to_all() -> Change:
+    """Tell every open stream and subscription which invoice was changed."""
+    subscribed: list[asyncio.Queue[str]] = []
+
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
+        message = await incoming.posted()
+        if not lab.behaviour.endpoint.matches(incoming.path) or incoming.header("origin") is not None:
+            return None
+        response, params = await lab.guarded(incoming), rpc.params_of(message)
+        if isinstance(response, OpenStream) and incoming.method == "POST":
+            response.waiting = asyncio.Queue()
+            subscribed.append(response.waiting)
+        if response.status_code == 200 and params.get("name") == "update_invoice":
+            invoice = params["arguments"]["invoice_id"]
+            news = {"jsonrpc": "2.0", "method": _UPDATED, "params": {"uri": f"invoice://{invoice}"}}
+            streams = [one.waiting for session in lab.sessions.live() for one in session.listeners]
+            for waiting in (*streams, *subscribed):
+                waiting.put_nowait(event(news))
+        return response
+
+    return intercepting(intercept=intercept)
+
+
+FAULTS.rows(("isolation-updates-told-to-all", "Every stream is told which invoice was changed.", _told_to_all()))
 
 _Bound = Callable[[Principal, Principal], bool]
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract_lab.app import Lab
-from mcp_auth_contract_lab.fault import Change, Faults, changing
+from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.protocol import META_VERSION, meta_of
@@ -51,6 +51,25 @@ async def session_for_token(lab: Lab, incoming: Incoming) -> Principal | None:
     if incoming.header("authorization") is not None or await _is_modern(incoming):
         return None
     return _owner_of(lab, incoming)
+
+
+def _only(live: Sequence[Session]) -> Session | None:
+    return live[0] if len(live) == 1 else None
+
+
+async def _in_only_session(lab: Lab, incoming: Incoming) -> Principal | None:
+    """Let a POST without a token and a session id, that opens none, act as the owner of the only live session."""
+    session = _only(lab.sessions.live())
+    if session is None or incoming.method != "POST" or incoming.header("authorization") or incoming.header(_HEADER):
+        return None
+    opens = (await incoming.posted()).get("method") == "initialize"
+    return None if opens or await _is_modern(incoming) else session.owner
+
+
+FAULTS.rows(
+    ("session-joined-without-id", "Without a token and a session id, a call joins the only live session.",
+     all_of(vouched(_in_only_session), _rules(unnamed=_only))),
+)  # fmt: skip
 
 
 @FAULTS.by(vouched)

@@ -51,7 +51,18 @@ def test_no_two_cases_have_one_id_in_one_revision() -> None:
 def test_the_whole_catalogue_runs_on_the_first_revision_and_the_core_on_the_others() -> None:
     plan = planned()
     assert {case.revision for case in named(plan, "token-expired-refused")} == set(BOTH)
-    assert {case.revision for case in named(plan, "token-audience-wildcard-refused")} == {BOTH[0]}
+    assert {case.revision for case in named(plan, "token-audience-type-refused")} == set(BOTH)
+    assert {case.revision for case in named(plan, "token-typ-generic-refused")} == {BOTH[0]}
+
+
+def test_the_other_era_gets_what_reads_messages_and_one_variant_of_each_bad_token() -> None:
+    plan = planned(revisions=(*BOTH, Revision.R2025_06_18))
+    for check in ("isolation-list-filtered", "scope-odd-message-denied", "token-in-body-refused"):
+        assert {case.revision for case in named(plan, check)} == set(BOTH)
+    wildcards = Counter(case.revision for case in named(plan, "token-audience-wildcard-refused"))
+    assert wildcards[BOTH[0]] > 1
+    assert wildcards[BOTH[1]] == 1
+    assert Revision.R2025_06_18 not in wildcards
 
 
 def test_what_only_an_older_revision_knows_runs_there() -> None:
@@ -62,7 +73,7 @@ def test_what_only_an_older_revision_knows_runs_there() -> None:
 
 def test_every_revision_runs_everything_everywhere() -> None:
     plan = make_plan(CHECKS, SAMPLE, BOTH, every_revision=True)
-    assert {case.revision for case in named(plan, "token-audience-wildcard-refused")} == set(BOTH)
+    assert {case.revision for case in named(plan, "token-typ-generic-refused")} == set(BOTH)
 
 
 def test_a_missing_scope_leaves_all_others_but_those_that_imply_it() -> None:

@@ -82,7 +82,9 @@ def test_a_handle_is_not_used_where_that_would_write() -> None:
 def test_foreign_reads_are_tried_in_every_revision() -> None:
     both = (Revision.R2026_07_28, Revision.R2025_11_25)
     assert len(cases("isolation-read-denied", revisions=both)) == 2 * len(cases("isolation-read-denied"))
-    assert len(cases("isolation-list-filtered", revisions=both)) == len(cases("isolation-list-filtered"))
+    assert len(cases("isolation-list-filtered", revisions=both)) == 2 * len(cases("isolation-list-filtered"))
+    within = (Revision.R2025_11_25, Revision.R2025_06_18)
+    assert len(cases("isolation-list-filtered", revisions=within)) == len(cases("isolation-list-filtered"))
 
 
 @pytest.mark.parametrize(

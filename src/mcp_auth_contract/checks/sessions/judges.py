@@ -2,7 +2,16 @@
 
 from collections.abc import Callable, Sequence
 
-from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refusal, Refused, describe
+from mcp_auth_contract.answers import (
+    Accepted,
+    AmbiguityReason,
+    Ambiguous,
+    Answer,
+    JsonObject,
+    Refusal,
+    Refused,
+    describe,
+)
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.judging import (
     Finding,
@@ -14,6 +23,7 @@ from mcp_auth_contract.checks.judging import (
     proves_nothing,
 )
 from mcp_auth_contract.checks.sessions.observation import (
+    NewsObserved,
     SessionEndObserved,
     SessionIdsObserved,
     SessionObserved,
@@ -166,6 +176,37 @@ def session_header_ignored(step: SessionStep, facts: Facts) -> Finding:
     if step.attempt.answer.header("mcp-session-id") is None:
         return None
     return Fail("a result without a session id", f"{_seen(step)}, which hands out a session id")
+
+
+@judge
+def news_to_own_user(observed: NewsObserved, facts: Facts) -> Verdict:
+    """What an owner does with a record is told to nobody who may not read it (OAuth 2.1 §5.2)."""
+    heard, witness, written = observed.heard, observed.witness, observed.written
+    if observed.absent is not None or heard is None or witness is None or written is None:
+        return NotApplicable(observed.absent or "nothing was sent")
+    expected = f"nothing about {observed.record} for {observed.listener}"
+    if any(canary in heard.answer.text for canary in observed.canaries):
+        return Fail(expected, f"{describe(heard.answer)} to {heard.way}, a record of another user in it")
+    if told := _updated(heard.answer) & observed.uris:
+        return Fail(expected, f"notifications/resources/updated for {min(told)} on {heard.way}")
+    if proves_nothing(heard.answer) or not written.accepted:
+        seen = heard if written.accepted else written
+        return Inconclusive(f"{describe(seen.answer)} to {seen.way}")
+    if not heard.accepted:
+        return NotApplicable(f"{observed.listener} cannot listen: {describe(heard.answer)}")
+    if not any("method" in message for message in _news(witness.answer)):
+        return NotApplicable("a write is told to its own user neither")
+    return Pass()
+
+
+def _news(answer: Answer) -> list[JsonObject]:
+    """Return what came on a stream by itself: all but the acknowledgement of a subscription."""
+    return [one for one in answer.messages if one.get("method") != "notifications/subscriptions/acknowledged"]
+
+
+def _updated(answer: Answer) -> set[str]:
+    told = [one.get("params") for one in _news(answer) if one.get("method") == "notifications/resources/updated"]
+    return {str(params.get("uri")) for params in told if isinstance(params, dict)}
 
 
 def _ids(observed: SessionIdsObserved, facts: Facts) -> Sequence[str] | Verdict:

@@ -48,6 +48,24 @@ class SessionObserved(Observation):
 
 
 @dataclass(frozen=True, slots=True)
+class NewsObserved(Observation):
+    """What `listener` hears while the owner of a record writes, and what the owner hears.
+
+    `uris` are resources of the record, which the listener has asked for. `absent` is why there was nothing to see.
+    """
+
+    owner: str = ""
+    listener: str = ""
+    record: str = ""
+    uris: frozenset[str] = frozenset()
+    canaries: frozenset[str] = field(default=frozenset(), repr=False)
+    written: Attempt | None = None
+    heard: Attempt | None = None
+    witness: Attempt | None = None
+    absent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SessionIdsObserved(Observation):
     """The ids of several sessions, opened one after another. They are as good as secrets, so they are not shown.
 

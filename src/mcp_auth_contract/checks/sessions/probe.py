@@ -191,7 +191,10 @@ _SCENES: Mapping[str, tuple[str, _Script]] = {
 @probe("Whom does a session serve, and when does it end?", forms=_SCENES)
 async def ask_session(question: FormQuestion, context: Context) -> SessionObserved:
     """Play a scene, in sessions of its own."""
-    _, play = _SCENES[question.form]
+    return await _played(question, context, _SCENES[question.form][1])
+
+
+async def _played(question: FormQuestion, context: Context, play: _Script) -> SessionObserved:
     scene = Scene(question, context)
     absent: str | None = None
     try:
@@ -201,6 +204,26 @@ async def ask_session(question: FormQuestion, context: Context) -> SessionObserv
     finally:
         await scene.close()
     return SessionObserved(tuple(scene.steps), absent)
+
+
+async def _lone(s: Scene) -> None:
+    other = s.another() if s.context.issuer is not None else None
+    await s.context.close()
+    async with s.kept() as live:
+        without = _with_id(live, None)
+        await s.post("stranger", "a call with neither a token nor a session id", without, None)
+        if other is not None:
+            await s.post("intruder", f"a call of {other} without a session id", without, s.good(other))
+
+
+@probe(
+    "Does a call without a session id join the only session there is?",
+    forms={"lone": "a call without a session id, while one session is open"},
+    alone=True,
+)
+async def ask_lone_session(question: FormQuestion, context: Context) -> SessionObserved:
+    """End the sessions that the kit has open, open one, and call without its id."""
+    return await _played(question, context, _lone)
 
 
 @probe("What do the ids of several sessions look like?")

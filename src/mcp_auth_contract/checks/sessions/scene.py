@@ -65,15 +65,17 @@ class Scene:
         return self.minter.mint(self.principal, "good", scopes=scopes)
 
     def beyond(self) -> Operation | None:
-        """Return a read that needs more scopes than the control operation, if the owner may make one."""
+        """Return what needs more scopes than the control operation, if the owner may do it: a read before a write."""
         contract = self.context.contract
         granted = frozenset(contract.principals[self.principal].scopes)
         little = frozenset(self.question.operation.scopes)
-        for one in operations(contract):
-            able = satisfies(contract, granted, one.scopes)
-            if able and one.effect is not Effect.WRITE and not satisfies(contract, little, one.scopes):
-                return one
-        return None
+        found = [
+            one
+            for one in operations(contract)
+            if satisfies(contract, granted, one.scopes) and not satisfies(contract, little, one.scopes)
+        ]
+        allowed = (one for one in found if one.effect is not Effect.WRITE or contract.policy.writes)
+        return next(iter(sorted(allowed, key=lambda one: one.effect is Effect.WRITE)), None)
 
     def bad(self) -> Sequence[tuple[str, Minted]]:
         """Return tokens that are good for nothing, with words; a forged one is never sent twice."""
