@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from mcp_auth_contract.model import Revision
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.challenges import Denial, bearer_challenge, respond, token_invalid
@@ -154,6 +155,24 @@ async def discover_empty(incoming: Incoming, response: Response) -> Response:
     if message.get("method") != "server/discover" or response.status_code != 200:
         return response
     return rpc.rpc_response(rpc.result_message(message["id"], {"resultType": "complete"}))
+
+
+@FAULTS.by(edited)
+async def unknown_method_as_401(incoming: Incoming, response: Response) -> Response:
+    """In the stateless revision a method that nobody has is answered 401."""
+    unknown = response.status_code == 404 and META_VERSION in meta_of(await incoming.posted())
+    if not unknown:
+        return response
+    challenge = 'Bearer error="invalid_token", resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource/mcp"'
+    return Response(status_code=401, headers={"www-authenticate": challenge})
+
+
+FAULTS.rows(
+    ("mirrored-headers-not-compared", "Mcp-Method and Mcp-Name are not compared with the body.",
+     changing("protocol", mirrored=lambda _incoming, _message: None)),
+    ("mirrored-version-not-compared", "MCP-Protocol-Version is not compared with the body.",
+     changing("protocol", version_mirrored=always, version_known=lambda version, _spoken: version in tuple(Revision))),
+)  # fmt: skip
 
 
 @FAULTS.by(edited)

@@ -36,7 +36,15 @@ def _exists(form: str, _operation: Operation, revision: Revision) -> bool:
     return form not in (_STATEFUL if revision.stateless else _STATELESS)
 
 
-@probe("What does a protocol method answer?", forms=METHODS, exists=_exists, anonymous=True)
+_UNKNOWN = "probe/unknown"
+
+
+@probe(
+    "What does a protocol method answer?",
+    forms={**METHODS, _UNKNOWN: "a method that nobody has"},
+    exists=_exists,
+    anonymous=True,
+)
 async def ask_method(question: MethodQuestion, context: Context) -> CallObserved:
     """Send a protocol method, without a token or with the unbroken one."""
     session = PrincipalSession(context, question.revision, question.principal)

@@ -1,12 +1,19 @@
 """Is every way into the endpoint closed without a token, in every era?"""
 
-from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, describe
+from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Answer, Refusal, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge, judge_on, open_and_silent, proves_nothing
-from mcp_auth_contract.checks.tokens.judges import answered, unsettled
+from mcp_auth_contract.checks.judging import Finding, judge, judge_on, open_and_silent, proves_nothing
+from mcp_auth_contract.checks.tokens.judges import answered, milder, unsettled
 from mcp_auth_contract.checks.tokens.observation import CallObserved
-from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
+from mcp_auth_contract.checks.transport.observation import (
+    EndpointObserved,
+    MirrorObserved,
+    ParityObserved,
+    PreflightObserved,
+)
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, NotApplicable, Pass, Verdict
+
+_METHOD_NOT_FOUND = -32601
 
 
 @judge
@@ -87,6 +94,36 @@ def same_in_each_era(observed: ParityObserved, facts: Facts) -> Verdict:
     if len(served) == len(observed.readings):
         return Inconclusive("open in every era; challenge-missing-token-401 reports it")
     return Fail("401 in every era", f"{describe(served[0][1])} in {served[0][0]}") if served else Pass()
+
+
+@judge
+def mirror_refused(observed: MirrorObserved, facts: Facts) -> Verdict:
+    """Header fields that do not match the body are answered 400 (MCP 2026-07-28, server validation)."""
+    attempt, expected = observed.attempt, "400"
+    if attempt is None:
+        return NotApplicable("the call has no such header field")
+    said = f"{describe(attempt.answer)} to the call with {attempt.way}"
+    match attempt.reading:
+        case Ambiguous() if proves_nothing(attempt.answer):
+            return Inconclusive(said)
+        case Accepted():
+            return Fail(expected, said)
+        case Refused(how=Refusal.MALFORMED):
+            return Pass()
+        case _:
+            return Fail(expected, said, milder(attempt.reading))
+
+
+@judge_on(answered, "404 with JSON-RPC error -32601")
+def unknown_method_not_found(observed: CallObserved, facts: Facts) -> Finding:
+    """A method that is not implemented is answered 404 with -32601, whatever the token may do (MCP 2026-07-28)."""
+    for attempt in observed.attempts:
+        if attempt.accepted:
+            return NotApplicable("the server answers a method that the kit has made up")
+        error = (attempt.answer.reply or {}).get("error")
+        if attempt.answer.status != 404 or not isinstance(error, dict) or error.get("code") != _METHOD_NOT_FOUND:
+            return describe(attempt.answer)
+    return None
 
 
 @judge

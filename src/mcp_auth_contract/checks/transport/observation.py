@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from mcp_auth_contract.answers import Answer, Reading
+from mcp_auth_contract.answers import Answer, Attempt, Reading
 from mcp_auth_contract.checks.observing import Observation
 from mcp_auth_contract.model import Revision
 
@@ -15,6 +15,13 @@ class EndpointObserved(Observation):
     answer: Answer
     reading: Reading
     also: tuple[Answer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorObserved(Observation):
+    """A call with a good token whose header fields say something else than its body; None: it has no such field."""
+
+    attempt: Attempt | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,13 @@ from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import FormQuestion, OperationQuestion, ParityQuestion
 from mcp_auth_contract.checks.tokens.probe import ask_without_token
 from mcp_auth_contract.checks.transport.callers import CALLERS
-from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
-from mcp_auth_contract.contract import Operation
+from mcp_auth_contract.checks.transport.observation import (
+    EndpointObserved,
+    MirrorObserved,
+    ParityObserved,
+    PreflightObserved,
+)
+from mcp_auth_contract.contract import Operation, operations
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.wire import Call, Message, Request, encode
 
@@ -189,6 +194,41 @@ async def ask_endpoint(question: FormQuestion, context: Context) -> EndpointObse
     session = PrincipalSession(context, question.revision, question.principal)
     answer, reading, *also = await send(session, question.operation)
     return EndpointObserved(question.form, answer, reading, tuple(also))
+
+
+def _field(prefix: str, value: str | None) -> Callable[[Message, str], Message | None]:
+    """Give the header fields of a name, or whose names begin so, another value (None: leave them out)."""
+
+    def change(message: Message, other: str) -> Message | None:
+        named = {name for name, _ in message.headers if name.startswith(prefix)}
+        kept = tuple(pair for pair in message.headers if pair[0] not in named)
+        said = () if value is None else tuple((name, value.format(other=other)) for name in named)
+        return replace(message, headers=(*kept, *said)) if named else None
+
+    return change
+
+
+_MIRRORS: Mapping[str, tuple[str, Callable[[Message, str], Message | None]]] = {
+    "method_other": ("another method in Mcp-Method", _field("Mcp-Method", "tools/list")),
+    "method_missing": ("no Mcp-Method", _field("Mcp-Method", None)),
+    "name_other": ("another name in Mcp-Name", _field("Mcp-Name", "{other}")),
+    "name_missing": ("no Mcp-Name", _field("Mcp-Name", None)),
+    "version_other": ("another version in MCP-Protocol-Version", _field("MCP-Protocol-Version", "2025-11-25")),
+    "parameter_other": ("another value in Mcp-Param", _field("Mcp-Param-", "other")),
+    "parameter_missing": ("no Mcp-Param for an argument that the schema marks", _field("Mcp-Param-", None)),
+}
+
+
+@probe("Does a header field that contradicts the message count?", forms=_MIRRORS)
+async def ask_mirror(question: FormQuestion, context: Context) -> MirrorObserved:
+    """Make a call with the good token, and change or leave out one header field that repeats the body."""
+    words, change = _MIRRORS[question.form]
+    session = PrincipalSession(context, question.revision, question.principal)
+    operation = question.operation
+    others = (one.name for one in operations(context.contract) if one.kind is operation.kind)
+    other = next((name for name in others if name != operation.name and name.isascii()), "no-such-thing")
+    changed = change(await session.calling(operation), other)
+    return MirrorObserved(None if changed is None else await session.attempt(changed, words))
 
 
 @probe("Is an operation equally closed in both eras?")
