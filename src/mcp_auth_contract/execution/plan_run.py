@@ -173,7 +173,7 @@ async def carry_out(
         shard=shard,
         coverage=_coverage(run.observed(SurfaceObserved), frozenset(uncalled)),
         environment=environment(),
-        tokens=shown_tokens(made, results, exchanges, started.redactor.redact),
+        tokens=shown_tokens(made, results, exchanges, started.redactor, genuine=options.genuine is not None),
         all_evidence=options.all_evidence,
         source=None if source is None else started.redactor.redact(source),
     )

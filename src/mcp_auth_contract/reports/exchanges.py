@@ -10,7 +10,7 @@ from mcp_auth_contract.reports.plain import encodable, printable
 
 _MOST = 6000
 _LINE = 2000
-_LABEL = re.compile(r"[A-Za-z0-9_.-]+#[0-9a-f]{8}")
+_LABEL = re.compile(r"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{1,200}#[0-9a-f]{8}")
 _STEP = re.compile(r"timeline ([^:]+): (.+)")
 
 

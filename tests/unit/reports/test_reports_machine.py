@@ -112,6 +112,7 @@ def test_what_passed_is_told_in_short_and_what_it_has_in_common_once() -> None:
         "impact": "interop",
         "remedy": RESULTS[0].check.remedy,
         "citations": ["rfc9728-3.2"],
+        "requirements": list(RESULTS[0].check.requirements),
     }
     assert value["citations"]["rfc9728-3.2"]["label"] == "RFC 9728 §3.2"
     assert value["results"][1]["about"] == {"kind": "tool", "operation": "get_invoice", "principal": "alice"}
