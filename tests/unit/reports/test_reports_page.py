@@ -97,7 +97,7 @@ def test_a_page_tells_the_decision_with_its_reasons_and_the_causes_first() -> No
     told = read.text
     for reason in report().gate.reasons:
         assert reason in told
-    assert told.index("gate SHUT") < told.index("An expired token is refused") < told.index("Every check")
+    assert told.index("gate SHUT") < told.index("A token that has expired still works") < told.index("Every check")
     assert told.index("An expired token is refused") < told.index("From what was planned to what held")
     for fact in ("invoices.toml", "Invoices 4.5", "mcp-auth-contract 1.2.3", "httpx 0.28.1", "debug_dump"):
         assert fact in told

@@ -15,13 +15,13 @@ from mcp_auth_contract.catalogue import Check, load_builtin
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Fail, NotApplicable
 from mcp_auth_contract.reports.exchanges import HttpText, Step, http_text, lines_of, timeline_of
-from mcp_auth_contract.reports.groups import SHOWN, Part, by_check
+from mcp_auth_contract.reports.groups import SHOWN, Group, Part, by_check
 from mcp_auth_contract.reports.matrices import matrices_of
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import encodable, printable
 from mcp_auth_contract.reports.traceability import Traced, by_document, trace
 from mcp_auth_contract.reports.verdict import Verdict, verdict_of, worst
-from mcp_auth_contract.reports.view import view_of
+from mcp_auth_contract.reports.view import ReportView, view_of
 from mcp_auth_contract.requirements import Requirement
 
 _EXCHANGES = 3
@@ -31,7 +31,6 @@ _LISTED = 5000
 """Cases that pass listed one by one; a page with more is slow to open, and the JSON report has them all."""
 
 
-_SHUTTING = frozenset({Part.ERROR, Part.FAILED, Part.INCONCLUSIVE})
 _QUIET = frozenset({Part.REMARK, Part.PASSED, Part.NOT_APPLICABLE})
 
 
@@ -73,6 +72,7 @@ def render_html(
     """Render a report as HTML. `checks` and `requirements` are those that it is compared with; by default all."""
     view = view_of(report)
     traced = trace(report.results, load_builtin() if checks is None else checks, requirements)
+    told_groups = [group for group in view.groups if group.part not in _QUIET]
     style, script = _part("page.css"), _part("page.js")
     text: str = _template().render(
         view=view,
@@ -81,8 +81,8 @@ def render_html(
         script=Markup(script),  # noqa: S704  a file of this package
         style_hash=_hash(style),
         script_hash=_hash(script),
-        causes=[group for group in view.groups if group.part in _SHUTTING],
-        told_groups=[group for group in view.groups if group.part not in _QUIET],
+        first=_first(view, told_groups),
+        told_groups=told_groups,
         stages=_funnel(report),
         clauses=_clauses(report),
         matrices=matrices_of(report),
@@ -99,6 +99,16 @@ def render_html(
         CITATIONS=CITATIONS,
     )
     return text
+
+
+def _first(view: ReportView, groups: Sequence[Group]) -> list[tuple[str, str]]:
+    """Return anchor and headline of what shuts the gate: kit errors, causes of failures, and what was not seen."""
+    shut: dict[Part, list[tuple[str, str]]] = {part: [] for part in (Part.ERROR, Part.INCONCLUSIVE)}
+    for number, group in enumerate(groups, 1):
+        if group.part in shut:
+            shut[group.part].append((f"group-{number}", group.headline))
+    causes = [(f"cause-{number}", cause.headline) for number, cause in enumerate(view.causes, 1) if cause.binding]
+    return [*shut[Part.ERROR], *causes, *shut[Part.INCONCLUSIVE]]
 
 
 def _hash(text: str) -> str:
