@@ -29,6 +29,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("kit")
     for name in ("src", "scenarios", "keys", "docs", "tests"):
         shutil.copytree(ROOT / name, made / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "README.md", made)
     appended = re.findall(r"Append to `([^`]+)`:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL)
     assert len(appended) == 3
     for name, text in appended:
