@@ -37,22 +37,22 @@ async def diagnosis(context: Context, revision: Revision, operation: Operation, 
 
     Keys are changed last, and published again as they were.
     """
-    patient = _Patient(context, revision, operation, principal)
-    first = await patient.call(())
+    refused_call = _RefusedCall(context, revision, operation, principal)
+    first = await refused_call.attempt(())
     if isinstance(first.reading, Accepted) or not _says_something(first):
         return ""
     refused = f"the good token is refused ({describe(first.answer)})"
-    if wanted := _wanted_scopes(first.answer, patient.spec()):
+    if wanted := _wanted_scopes(first.answer, refused_call.spec()):
         return f'{refused}: the server wants the scope "{wanted}"; grant it to {principal}, or name it in the contract'
     issuer = context.issuer
     if issuer is None:
         return f"{refused}{_own_words(first.answer)}"
-    found = await patient.cured(issuer)
-    return f"{refused}, {found}" if found else f"{refused}{patient.unknown(first, issuer)}"
+    found = await refused_call.accepted_form(issuer)
+    return f"{refused}, {found}" if found else f"{refused}{refused_call.unknown(first, issuer)}"
 
 
 @dataclass(slots=True)
-class _Patient:
+class _RefusedCall:
     """The call that is refused, and how often it was tried in another form."""
 
     context: Context
@@ -65,7 +65,7 @@ class _Patient:
     def spec(self) -> TokenSpec:
         return self.context.minter.spec(self.principal)
 
-    async def call(self, changes: Sequence[_Change], key: SigningKey | None = None) -> Attempt:
+    async def attempt(self, changes: Sequence[_Change], key: SigningKey | None = None) -> Attempt:
         """Call with a token of its own, changed; in a stateful revision after a handshake with it."""
 
         def changed(spec: TokenSpec) -> TokenSpec:
@@ -91,11 +91,11 @@ class _Patient:
     async def works(self, changes: Sequence[_Change], key: SigningKey | None = None) -> bool:
         if self.limited:
             return False
-        attempt = await self.call(changes, key)
+        attempt = await self.attempt(changes, key)
         self.limited = attempt.answer.limits_rate
         return isinstance(attempt.reading, Accepted)
 
-    async def cured(self, issuer: IssuerControl) -> str | None:
+    async def accepted_form(self, issuer: IssuerControl) -> str | None:
         """Say with which change the call is accepted; None where none helps."""
         changes = [one async for one in self._changes()]
         alone = [(one,) for one in changes]
