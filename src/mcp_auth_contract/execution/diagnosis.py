@@ -60,7 +60,8 @@ class _RefusedCall:
     operation: Operation
     principal: str
     tried: int = 0
-    limited: bool = False
+    ended: str = ""
+    """Why nothing more is tried; empty while that is not so."""
 
     def spec(self) -> TokenSpec:
         return self.context.minter.spec(self.principal)
@@ -89,10 +90,13 @@ class _RefusedCall:
         return attempt
 
     async def works(self, changes: Sequence[_Change], key: SigningKey | None = None) -> bool:
-        if self.limited:
+        if self.ended:
             return False
         attempt = await self.attempt(changes, key)
-        self.limited = attempt.answer.limits_rate
+        if attempt.answer.limits_rate:
+            self.ended = "the server limits the rate: wait, or write target.max_rate"
+        elif attempt.answer.status is None:
+            self.ended = f"the server no longer answers ({describe(attempt.answer)})"
         return isinstance(attempt.reading, Accepted)
 
     async def accepted_form(self, issuer: IssuerControl) -> str | None:
@@ -129,8 +133,8 @@ class _RefusedCall:
 
     def unknown(self, first: Attempt, issuer: IssuerControl) -> str:
         """Say what is known where no change helped."""
-        if self.limited:
-            return f", and after {self.tried} calls the server limits the rate: wait, or write target.max_rate"
+        if self.ended:
+            return f", and after {self.tried} calls {self.ended}"
         opaque = self.spec().profile.opaque
         asked = issuer.introspections() if opaque else issuer.fetches()
         name = self.context.minter.profile.issuer
