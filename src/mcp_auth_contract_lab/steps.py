@@ -9,6 +9,7 @@ from jwt import PyJWK
 from starlette.responses import Response
 
 from mcp_auth_contract_lab.app import Lab
+from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.credentials import Identity, Presented, Source, present
 from mcp_auth_contract_lab.fault import Change, changing
 from mcp_auth_contract_lab.incoming import Incoming
@@ -46,6 +47,19 @@ def broken() -> HttpRefused:
     return HttpRefused(500, "internal error")
 
 
+def fails(read: Callable[..., object], *errors: type[Exception]) -> When:
+    """Return the condition that something cannot be read."""
+
+    def failing(*given: Any) -> bool:
+        try:
+            read(*given)
+        except errors:
+            return True
+        return False
+
+    return failing
+
+
 def accepting(step: str) -> Callable[[When], Change]:
     """Skip a step of the verification where the condition holds."""
     return lambda when: verifying(**{step: _skipping(step, when)})
@@ -79,6 +93,22 @@ def _raising(step: str, refusal: Callable[[], Exception], *, after: bool) -> Cal
             return result
 
         return verifying(**{step: changed})
+
+    return change
+
+
+def remembering(step: str, key: Callable[[Any], object]) -> Change:
+    """Skip a step of the verification for what has passed it before, by a key of its first argument."""
+
+    def change(behaviour: Behaviour) -> Behaviour:
+        seen: set[object] = set()
+
+        def changed(token: Any, context: Any) -> None:
+            if key(token) not in seen:
+                getattr(SOUND, step)(token, context)
+                seen.add(key(token))
+
+        return verifying(**{step: changed})(behaviour)
 
     return change
 

@@ -16,7 +16,17 @@ from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import InsufficientScope, InvalidToken
 from mcp_auth_contract_lab.scopes import BASIC_SCOPE, granted_scopes
 from mcp_auth_contract_lab.sessions import Session, owner_alone
-from mcp_auth_contract_lab.steps import DEFAULT_USER, accepting, always, breaking, broken, edited, refusing, verifying
+from mcp_auth_contract_lab.steps import (
+    DEFAULT_USER,
+    accepting,
+    always,
+    breaking,
+    edited,
+    fails,
+    refusing,
+    remembering,
+    verifying,
+)
 from mcp_auth_contract_lab.verification import (
     SOUND,
     Claims,
@@ -30,9 +40,19 @@ from mcp_auth_contract_lab.verification import (
 FAULTS = Faults()
 
 _issuer, _audience, _expiry = accepting("issuer"), accepting("audience"), accepting("expiry")
+_after_expiry = breaking("expiry", after=True)
 _DAY_S = 86_400
 _BEHIND_S = 120
+_LARGEST_32_BIT = 2**31 - 1
+_OLDEST_S = 10 * 365 * 86_400
+_PROLONGED_S = 30
 _BINDINGS = frozenset({"jkt", "x5t#S256", "jwk"})
+_FOREIGN_CLAIMS = frozenset({"token_use", "typ", "events", "nonce"})
+
+
+def _token_by(claims: Claims, name: str) -> tuple[object, object]:
+    value = claims.get(name)
+    return claims.get("jti"), value if isinstance(value, int | float | str) else repr(value)
 
 
 def _issuer_text(matches: Callable[[str, str], bool]) -> Change:
@@ -115,19 +135,8 @@ FAULTS.rows(
     ("resource-claim-fails", "The request fails where a claim named resource names another server.",
      breaking("audience", after=True)(
          lambda claims, trust: claims.get("resource", trust.settings.resource) != trust.settings.resource)),
-)  # fmt: skip
-
-
-@FAULTS.step("verification", "audience")
-def audience_unknown_fails(claims: Claims, trust: Trust) -> None:
-    """The settings of an unknown audience are looked up, and the request fails."""
-    try:
-        audience_named(claims, trust)
-    except InvalidToken:
-        raise broken() from None
-
-
-FAULTS.rows(
+    ("audience-unknown-fails", "The settings of an unknown audience are looked up, and the request fails.",
+     breaking("audience")(fails(audience_named, InvalidToken))),
     ("expiry-ignored", "Expired tokens, and tokens that never expire, are accepted.", _expiry(always)),
     ("expiry-missing-accepted", "A token without exp is accepted.",
      _expiry(lambda claims, _trust: "exp" not in claims)),
@@ -181,8 +190,6 @@ FAULTS.rows(
      breaking("not_before")(lambda claims, _trust: "cnf" in claims and not _bound(claims))),
 )  # fmt: skip
 
-_FOREIGN_CLAIMS = frozenset({"token_use", "typ", "events", "nonce"})
-
 
 def _accepting(typ: str, when: Callable[[Claims, Trust], bool]) -> Change:
     """Accept tokens of one more kind, whose audience is right for that kind."""
@@ -212,26 +219,9 @@ FAULTS.rows(
      breaking("kind")(lambda header, _trust: not isinstance(header.get("typ", ""), str))),
     ("kind-in-claims-fails", "A verifier is looked up by the kind that the claims suggest, and the request fails.",
      breaking("audience", after=True)(lambda claims, _trust: bool(_FOREIGN_CLAIMS & set(claims)))),
-)  # fmt: skip
-
-_LARGEST_32_BIT = 2**31 - 1
-_OLDEST_S = 10 * 365 * 86_400
-_PROLONGED_S = 30
-
-_after_expiry = breaking("expiry", after=True)
-
-
-@FAULTS.by(_after_expiry)
-def expiry_date_fails(claims: Claims, _trust: Trust) -> bool:
-    """The request fails where exp is no date of the calendar."""
-    try:
-        datetime.fromtimestamp(claims["exp"], UTC)
-    except (ValueError, OverflowError, OSError):
-        return True
-    return False
-
-
-FAULTS.rows(
+    ("expiry-date-fails", "The request fails where exp is no date of the calendar.",
+     _after_expiry(fails(lambda claims, _trust: datetime.fromtimestamp(claims["exp"], UTC),
+                         ValueError, OverflowError, OSError))),
     ("expiry-zero-accepted", "An exp of zero counts as none.",
      _expiry(lambda claims, _trust: is_numeric_date(claims.get("exp")) and claims["exp"] == 0)),
     ("expiry-of-other-type-accepted", "An exp that is no number is not compared.",
@@ -251,25 +241,9 @@ FAULTS.rows(
     ("issued-at-age-fails", "The request fails where the token's age is negative, or beyond ten years.",
      _after_expiry(lambda claims, trust: is_numeric_date(claims.get("iat"))
                    and not 0 <= trust.now - claims["iat"] < _OLDEST_S)),
+    ("verified-tokens-remembered", "A token that was valid once is not looked at again: it works after its expiry.",
+     remembering("expiry", lambda claims: _token_by(claims, "exp"))),
 )  # fmt: skip
-
-
-def _token_by(claims: Claims, name: str) -> tuple[object, object]:
-    value = claims.get(name)
-    return claims.get("jti"), value if isinstance(value, int | float | str) else repr(value)
-
-
-@FAULTS.change
-def verified_tokens_remembered(behaviour: Behaviour) -> Behaviour:
-    """A token that was valid once is not looked at again: it works after its expiry."""
-    seen: set[tuple[object, object]] = set()
-
-    def expiry(claims: Claims, trust: Trust) -> None:
-        if _token_by(claims, "exp") not in seen:
-            not_expired(claims, trust)
-            seen.add(_token_by(claims, "exp"))
-
-    return verifying(expiry=expiry)(behaviour)
 
 
 @FAULTS.change

@@ -13,7 +13,16 @@ from mcp_auth_contract_lab.fault import Change, Faults, all_of
 from mcp_auth_contract_lab.jose import CompactJws, decode_segment, object_of, parse_compact
 from mcp_auth_contract_lab.keyring import KEY_TYPES, usable
 from mcp_auth_contract_lab.refusal import InvalidToken
-from mcp_auth_contract_lab.steps import accepting, allowing, always, hmac_keyed, members_of, unless, verifying
+from mcp_auth_contract_lab.steps import (
+    accepting,
+    allowing,
+    always,
+    hmac_keyed,
+    members_of,
+    remembering,
+    unless,
+    verifying,
+)
 from mcp_auth_contract_lab.verification import Trust, published_keys, signature_verified
 
 FAULTS = Faults()
@@ -70,20 +79,9 @@ FAULTS.rows(
      _unsigned(_is_unheard_of)),
     ("critical-ignored", "Critical header extensions that are not understood are skipped.",
      accepting("critical")(always)),
+    ("signature-cached", "A signature that verified once is good for any payload.",
+     remembering("signature", lambda token: token.signature)),
 )  # fmt: skip
-
-
-@FAULTS.change
-def signature_cached(behaviour: Behaviour) -> Behaviour:
-    """A signature that verified once is good for any payload."""
-    seen: set[bytes] = set()
-
-    def signature(token: CompactJws, keys: Sequence[PyJWK]) -> None:
-        if token.signature not in seen:
-            signature_verified(token, keys)
-            seen.add(token.signature)
-
-    return verifying(signature=signature)(behaviour)
 
 
 @FAULTS.change
