@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from mcp_auth_contract_lab.profile import Profile
@@ -69,6 +70,11 @@ def changing(part: str, **steps: Any) -> Change:
 def adapting(part: str, step: str, make: Callable[[Any], Any]) -> Change:
     """Return the change that replaces one step by what is made of it."""
     return lambda behaviour: changing(part, **{step: make(getattr(getattr(behaviour, part), step))})(behaviour)
+
+
+def with_memory(make: Callable[[Any], Change]) -> Callable[[Callable[..., Any]], Change]:
+    """Hand the function that makes the change a memory, which each server has of its own."""
+    return lambda function: lambda behaviour: make(partial(function, {}))(behaviour)
 
 
 def all_of(*changes: Change) -> Change:

@@ -116,9 +116,8 @@ def _approved(states: States, caller: Principal, tool: Tool, params: Mapping[str
     acting = states.take(caller, tool.name, params["arguments"], params.get("requestState"))
     if acting is None:
         raise RpcRefused(rpc.INVALID_PARAMS, "the requestState is not valid here")
-    responses = params.get("inputResponses")
-    answer = responses.get(_QUESTION) if isinstance(responses, dict) else None
-    return acting if isinstance(answer, dict) and answer.get("action") == "accept" else None
+    answer = rpc.members_of(rpc.members_of(params.get("inputResponses")).get(_QUESTION))
+    return acting if answer.get("action") == "accept" else None
 
 
 def _asking(states: States, caller: Principal, tool: Tool, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,8 +157,7 @@ def _prompts_list(_context: Context, _params: Mapping[str, Any]) -> dict[str, An
 def _prompts_get(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     if params.get("name") != _PROMPT:
         raise RpcRefused(rpc.INVALID_PARAMS, "no such prompt")
-    arguments = params.get("arguments")
-    invoice_id = arguments.get("invoice_id") if isinstance(arguments, dict) else None
+    invoice_id = rpc.members_of(params.get("arguments")).get("invoice_id")
     if not isinstance(invoice_id, str):
         raise RpcRefused(rpc.INVALID_PARAMS, "invoice_id is missing")
     found = context.ledger.find(context.principal, invoice_id, Way.PROMPT)

@@ -65,10 +65,8 @@ def _answer(lab: "Lab", incoming: Incoming, message: Mapping[str, Any], principa
 
 def _client(lab: "Lab", message: Mapping[str, Any]) -> Client:
     """Return what the client of this one request says it can do."""
-    said = meta_of(message).get(META_CAPABILITIES)
-    capabilities = said if isinstance(said, dict) else {}
-    extensions = capabilities.get("extensions")
-    tasks = lab.behaviour.tasks.offered and isinstance(extensions, dict) and EXTENSION in extensions
+    capabilities = rpc.members_of(meta_of(message).get(META_CAPABILITIES))
+    tasks = lab.behaviour.tasks.offered and EXTENSION in rpc.members_of(capabilities.get("extensions"))
     asked = lab.states if "elicitation" in capabilities else None
     return Client(asked, lab.behaviour.states.demanded, lab.tasks if tasks else None)
 

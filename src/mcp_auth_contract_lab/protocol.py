@@ -24,8 +24,7 @@ _NAMES: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resou
 
 def meta_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return `params._meta`, empty where there is none."""
-    meta = rpc.params_of(message).get("_meta")
-    return meta if isinstance(meta, dict) else {}
+    return rpc.members_of(rpc.params_of(message).get("_meta"))
 
 
 def is_modern(incoming: Incoming, message: object, protocol: "Protocol") -> bool:
@@ -99,8 +98,7 @@ def invoice_described(tool: Tool) -> dict[str, Any]:
 def check_mirrored_invoice(incoming: Incoming, message: Mapping[str, Any]) -> None:
     """Mcp-Param-Invoice repeats the invoice of a call, besides what every request mirrors. Raises RpcRefused."""
     check_mirrored_headers(incoming, message)
-    arguments = rpc.params_of(message).get("arguments")
-    named = arguments.get("invoice_id") if isinstance(arguments, dict) else None
+    named = rpc.members_of(rpc.params_of(message).get("arguments")).get("invoice_id")
     if message.get("method") != "tools/call" or named is None:
         return
     lines = incoming.header_lines(f"mcp-param-{_INVOICE_HEADER}".lower())

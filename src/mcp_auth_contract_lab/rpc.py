@@ -43,10 +43,14 @@ def is_response(message: Mapping[str, Any]) -> bool:
     return "method" not in message and ("result" in message or "error" in message)
 
 
+def members_of(value: object) -> Mapping[str, Any]:
+    """Return an object of a message, empty where there is none."""
+    return value if isinstance(value, dict) else {}
+
+
 def params_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the params object of a message, empty where it has none."""
-    params = message.get("params")
-    return params if isinstance(params, dict) else {}
+    return members_of(message.get("params"))
 
 
 def rpc_response(content: object, status: int = 200, headers: Mapping[str, str] | None = None) -> JSONResponse:

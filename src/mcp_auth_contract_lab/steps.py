@@ -9,9 +9,8 @@ from jwt import PyJWK
 from starlette.responses import Response
 
 from mcp_auth_contract_lab.app import Lab
-from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.credentials import Identity, Presented, Source, present
-from mcp_auth_contract_lab.fault import Change, changing
+from mcp_auth_contract_lab.fault import Change, changing, with_memory
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.jose import CompactJws, parse_compact
 from mcp_auth_contract_lab.keyring import usable
@@ -22,6 +21,7 @@ from mcp_auth_contract_lab.verification import SOUND, Trust, published_keys, sig
 
 When: TypeAlias = Callable[..., bool]
 """A condition on the arguments of a step."""
+Message: TypeAlias = Mapping[str, Any]
 Edit: TypeAlias = Callable[[Incoming, Response], Awaitable[Response]]
 """Makes another answer of one, or returns it as it is."""
 Secrets: TypeAlias = Callable[[CompactJws, Sequence[PyJWK]], Iterable[bytes]]
@@ -100,17 +100,12 @@ def _raising(step: str, refusal: Callable[[], Exception], *, after: bool) -> Cal
 def remembering(step: str, key: Callable[[Any], object]) -> Change:
     """Skip a step of the verification for what has passed it before, by a key of its first argument."""
 
-    def change(behaviour: Behaviour) -> Behaviour:
-        seen: set[object] = set()
+    def changed(seen: dict[object, bool], token: Any, context: Any) -> None:
+        if key(token) not in seen:
+            getattr(SOUND, step)(token, context)
+            seen[key(token)] = True
 
-        def changed(token: Any, context: Any) -> None:
-            if key(token) not in seen:
-                getattr(SOUND, step)(token, context)
-                seen.add(key(token))
-
-        return verifying(**{step: changed})(behaviour)
-
-    return change
+    return with_memory(lambda changed: verifying(**{step: changed}))(changed)
 
 
 def breaking_over(when: Callable[[CompactJws], bool]) -> Change:
@@ -175,24 +170,35 @@ def edited(edit: Edit) -> Change:
     return intercepting(intercept=intercept)
 
 
-def replacing(when: Callable[[Incoming, Response], bool], make: Callable[[], Response]) -> Change:
+def replacing(when: Callable[[Incoming, Response], bool], make: Callable[[Incoming, Response], Response]) -> Change:
     """Give another answer where the condition holds."""
 
     async def edit(incoming: Incoming, response: Response) -> Response:
-        return make() if when(incoming, response) else response
+        return make(incoming, response) if when(incoming, response) else response
 
     return edited(edit)
 
 
-def adding(name: str, value: str, when: Callable[[Incoming, Response], bool]) -> Change:
-    """Set a header field of the answer where the condition holds."""
+def replying(
+    when: Callable[[Incoming, Message, Response], bool], make: Callable[[Message, Response], Response]
+) -> Change:
+    """Give another answer where the condition holds, also of the message: what `Incoming.posted` returns."""
 
     async def edit(incoming: Incoming, response: Response) -> Response:
-        if when(incoming, response):
-            response.headers[name] = value
-        return response
+        message = await incoming.posted()
+        return make(message, response) if when(incoming, message, response) else response
 
     return edited(edit)
+
+
+def adding(name: str, value: str | Callable[[Incoming], str], when: Callable[[Incoming, Response], bool]) -> Change:
+    """Set a header field of the answer where the condition holds."""
+
+    def add(incoming: Incoming, response: Response) -> Response:
+        response.headers[name] = value if isinstance(value, str) else value(incoming)
+        return response
+
+    return replacing(when, add)
 
 
 def sources(*tried: Source) -> Change:

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 from starlette.responses import Response
 
 from mcp_auth_contract.clock import system_clock
-from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.fault import Change, Faults, all_of
+from mcp_auth_contract_lab.fault import Change, Faults, all_of, with_memory
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import InsufficientScope, InvalidToken
@@ -246,20 +245,15 @@ FAULTS.rows(
 )  # fmt: skip
 
 
-@FAULTS.change
-def refused_tokens_remembered(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(lambda not_before: verifying(not_before=not_before)))
+def refused_tokens_remembered(refused: dict[object, bool], claims: Claims, trust: Trust) -> None:
     """A token that came before its nbf is refused for ever."""
-    refused: set[tuple[object, object]] = set()
-
-    def not_before(claims: Claims, trust: Trust) -> None:
-        try:
-            already_valid(claims, trust)
-        except InvalidToken:
-            refused.add(_token_by(claims, "nbf"))
-        if _token_by(claims, "nbf") in refused:
-            raise InvalidToken("the token was refused before")
-
-    return verifying(not_before=not_before)(behaviour)
+    try:
+        already_valid(claims, trust)
+    except InvalidToken:
+        refused[_token_by(claims, "nbf")] = True
+    if _token_by(claims, "nbf") in refused:
+        raise InvalidToken("the token was refused before")
 
 
 @FAULTS.step("sessions", "usable_by")

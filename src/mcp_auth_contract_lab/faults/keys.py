@@ -8,8 +8,7 @@ from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 from starlette.responses import Response
 
-from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.fault import Faults, all_of, changing
+from mcp_auth_contract_lab.fault import Faults, all_of, changing, with_memory
 from mcp_auth_contract_lab.jose import CompactJws
 from mcp_auth_contract_lab.keyring import JWK, KEY_TYPES, Fetch, fetch_jwks, objects_only, usable
 from mcp_auth_contract_lab.refusal import KeysUnavailable
@@ -78,21 +77,16 @@ async def slow_jwks_blocks_all(fetch: Fetch, settings: LabSettings) -> Mapping[s
     return fetch(settings)
 
 
-@FAULTS.change
-def jwks_outage_remembered(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(lambda fetch: _keeping(fetch=fetch)))
+def jwks_outage_remembered(failed: dict[str, float], settings: LabSettings) -> Mapping[str, Any]:
     """After one failed fetch the keys are not fetched again for some minutes."""
-    failed: list[float] = []
-
-    def fetch(settings: LabSettings) -> Mapping[str, Any]:
-        if failed and settings.clock() - failed[-1] < _GRUDGE_S:
-            raise KeysUnavailable
-        try:
-            return behaviour.keyring.fetch(settings)
-        except KeysUnavailable:
-            failed.append(settings.clock())
-            raise
-
-    return _keeping(fetch=fetch)(behaviour)
+    if failed and settings.clock() - failed["last"] < _GRUDGE_S:
+        raise KeysUnavailable
+    try:
+        return fetch_jwks(settings)
+    except KeysUnavailable:
+        failed["last"] = settings.clock()
+        raise
 
 
 class _Unavailable(tuple[PyJWK, ...]):

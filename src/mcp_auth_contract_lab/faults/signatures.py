@@ -1,6 +1,5 @@
 """Faults of the signature check: what the header says is believed, or nothing is verified at all."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
@@ -8,8 +7,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
-from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.fault import Change, Faults, all_of
+from mcp_auth_contract_lab.fault import Change, Faults, all_of, with_memory
 from mcp_auth_contract_lab.jose import CompactJws, decode_segment, object_of, parse_compact
 from mcp_auth_contract_lab.keyring import KEY_TYPES, usable
 from mcp_auth_contract_lab.refusal import InvalidToken
@@ -84,18 +82,14 @@ FAULTS.rows(
 )  # fmt: skip
 
 
-@FAULTS.change
-def one_worker_unverifying(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(lambda signature: verifying(signature=signature)))
+def one_worker_unverifying(asked: dict[bytes, int], token: CompactJws, keys: Sequence[PyJWK]) -> None:
     """Behind the same address one worker in four does not verify signatures."""
     # They take turns by token, as round-robin balancing does; the last one is it (CVE-2026-35040).
-    asked: Counter[bytes] = Counter()
-
-    def signature(token: CompactJws, keys: Sequence[PyJWK]) -> None:
-        asked[token.signing_input + token.signature] += 1
-        if asked[token.signing_input + token.signature] % _WORKERS:
-            signature_verified(token, keys)
-
-    return verifying(signature=signature)(behaviour)
+    text = token.signing_input + token.signature
+    asked[text] = asked.get(text, 0) + 1
+    if asked[text] % _WORKERS:
+        signature_verified(token, keys)
 
 
 async def _keys_for(token: CompactJws, trust: Trust, *algorithms: str) -> Sequence[PyJWK]:
