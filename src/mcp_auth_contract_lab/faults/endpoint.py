@@ -61,16 +61,11 @@ def _verb(method: str, path: str = ENDPOINT) -> Callable[[_Answer], Change]:
     return lambda answer: _open(lambda incoming: (incoming.method, incoming.path) == (method, path), answer)
 
 
-@FAULTS.by(_verb("GET"))
-async def get_stream_open(_lab: Lab, _incoming: Incoming) -> Response:
-    """The GET stream needs no token."""
-    return OpenStream()
+def _saying(make: Callable[[], Response]) -> _Answer:
+    async def answer(_lab: Lab, _incoming: Incoming) -> Response:
+        return make()
 
-
-@FAULTS.by(_verb("HEAD"))
-async def head_open(_lab: Lab, _incoming: Incoming) -> Response:
-    """HEAD is answered without a token."""
-    return Response(status_code=200)
+    return answer
 
 
 @FAULTS.by(_verb("DELETE"))
@@ -83,12 +78,6 @@ async def delete_open(lab: Lab, incoming: Incoming) -> Response | None:
     return Response(status_code=204)
 
 
-@FAULTS.by(_verb("GET", "/sse"))
-async def legacy_sse_open(_lab: Lab, _incoming: Incoming) -> Response:
-    """The old SSE transport is still there, without a gate."""
-    return OpenStream(opening="event: endpoint\ndata: /messages?session_id=1\n\n")
-
-
 @FAULTS.by(lambda answer: _open_to_messages(
     lambda message: isinstance(message, dict) and message.get("method") == "subscriptions/listen", answer))  # fmt: skip
 async def listen_open(_lab: Lab, incoming: Incoming) -> Response:
@@ -97,6 +86,10 @@ async def listen_open(_lab: Lab, incoming: Incoming) -> Response:
 
 
 FAULTS.rows(
+    ("get-stream-open", "The GET stream needs no token.", _verb("GET")(_saying(OpenStream))),
+    ("head-open", "HEAD is answered without a token.", _verb("HEAD")(_saying(Response))),
+    ("legacy-sse-open", "The old SSE transport is still there, without a gate.",
+     _verb("GET", "/sse")(_saying(lambda: OpenStream(opening="event: endpoint\ndata: /messages?session_id=1\n\n")))),
     ("notification-open", "Notifications need no token.",
      _open_to_messages(lambda message: isinstance(message, dict) and "method" in message and "id" not in message)),
     ("client-response-open", "Responses of a client need no token.",

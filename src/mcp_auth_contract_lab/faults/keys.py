@@ -25,10 +25,6 @@ _keeping = partial(changing, "keyring")
 _BAD_KEY = (PyJWTError, ValueError, TypeError, KeyError)
 
 
-def _never(_seconds: float, _settings: LabSettings) -> bool:
-    return False
-
-
 def _kids(members: Sequence[JWK]) -> list[object]:
     return [jwk.get("kid") for jwk in members]
 
@@ -48,9 +44,9 @@ def same_kid_never_refreshed(cached: Sequence[JWK], fetched: Sequence[JWK]) -> S
 
 FAULTS.rows(
     ("keys-never-refetched", "The keys are fetched once, and neither age nor an unknown kid causes another fetch.",
-     _keeping(in_date=always, rested=_never)),
+     _keeping(in_date=always, rested=lambda _since, _settings: False)),
     ("keys-fetched-for-every-request", "The keys are not cached: every request fetches them.",
-     _keeping(in_date=_never)),
+     _keeping(in_date=lambda _age, _settings: False)),
     ("keys-refetched-for-every-unknown-kid",
      "Each token with an unknown kid causes a fetch, however many there are.", _keeping(rested=always)),
     ("withdrawn-keys-kept", "Fetched keys are added to the cached ones: a withdrawn key is good for ever.",

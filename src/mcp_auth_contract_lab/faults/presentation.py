@@ -58,6 +58,31 @@ def _word(pick: Callable[[list[str]], str | None]) -> Change:
     return _header(read)
 
 
+def _basic(part: int) -> Change:
+    """Take the user name (0) or the password (2) for a token."""
+
+    def read(value: str) -> Credential | None:
+        scheme, _, encoded = value.partition(" ")
+        if scheme.lower() != "basic":
+            return None
+        try:
+            token = base64.b64decode(encoded, validate=True).decode().partition(":")[part]
+        except ValueError:
+            return Malformed("the Basic credentials cannot be read")
+        return Presented(token) if token.count(".") == 2 else Absent()
+
+    return _header(read)
+
+
+def _default_user(when: Callable[[str | None], bool]) -> Change:
+    """Let the default user in by what the Authorization header says, None where there is none."""
+
+    async def vouching(_lab: object, incoming: Incoming) -> Principal | None:
+        return DEFAULT_USER if when(incoming.header("authorization")) else None
+
+    return vouched(vouching)
+
+
 def _line(incoming: Incoming) -> str:
     lines = incoming.header_lines("authorization")
     return lines[0] if len(lines) == 1 else ""
@@ -93,29 +118,14 @@ FAULTS.rows(
     ("second-place-breaks-down", "A token in the query beside one in the header ends in a 500.",
      _breaking(lambda incoming: incoming.header("authorization") is not None
                and "access_token" in incoming.request.query_params)),
-)  # fmt: skip
-
-
-def _basic(part: int) -> Change:
-    """Take the user name (0) or the password (2) for a token."""
-
-    def read(value: str) -> Credential | None:
-        scheme, _, encoded = value.partition(" ")
-        if scheme.lower() != "basic":
-            return None
-        try:
-            token = base64.b64decode(encoded, validate=True).decode().partition(":")[part]
-        except ValueError:
-            return Malformed("the Basic credentials cannot be read")
-        return Presented(token) if token.count(".") == 2 else Absent()
-
-    return _header(read)
-
-
-FAULTS.rows(
     ("basic-user-name-accepted", "The user name of Basic credentials is taken for a token.", _basic(0)),
     ("basic-password-accepted", "The password of Basic credentials is taken for a token.", _basic(2)),
-)
+    ("basic-user-accepted", "Any Basic user and password will do.",
+     _default_user(lambda value: (value or "").partition(" ")[0].lower() == "basic")),
+    ("empty-credentials-accepted", "A Bearer without a token is let in.",
+     _default_user(lambda value: value is not None and value.strip().lower() in ("", "bearer"))),
+    ("token-optional", "Without a token the caller is a default user.", _default_user(lambda value: value is None)),
+)  # fmt: skip
 
 
 @FAULTS.by(vouched)
@@ -127,24 +137,6 @@ async def any_header_line_accepted(lab: Lab, incoming: Incoming) -> Principal | 
             with suppress(InvalidToken):
                 return await lab.principal_of(credential.token)
     return None
-
-
-def _default_user(when: Callable[[str | None], bool]) -> Change:
-    """Let the default user in by what the Authorization header says, None where there is none."""
-
-    async def vouching(_lab: object, incoming: Incoming) -> Principal | None:
-        return DEFAULT_USER if when(incoming.header("authorization")) else None
-
-    return vouched(vouching)
-
-
-FAULTS.rows(
-    ("basic-user-accepted", "Any Basic user and password will do.",
-     _default_user(lambda value: (value or "").partition(" ")[0].lower() == "basic")),
-    ("empty-credentials-accepted", "A Bearer without a token is let in.",
-     _default_user(lambda value: value is not None and value.strip().lower() in ("", "bearer"))),
-    ("token-optional", "Without a token the caller is a default user.", _default_user(lambda value: value is None)),
-)  # fmt: skip
 
 
 @FAULTS.by(vouched)
