@@ -59,11 +59,6 @@ def its_owner(caller: Principal, task: Task, _use: Use) -> bool:
     return caller.key == task.owner.key
 
 
-def not_found(_task: Task | None) -> Exception:
-    """A foreign task looks like none."""
-    return RpcRefused(rpc.INVALID_PARAMS, "task not found")
-
-
 @dataclass(frozen=True, slots=True)
 class TaskRules:
     """Steps: whether there are tasks, whom one serves in each use, what it is called, and how a foreign one is refused.
@@ -73,7 +68,8 @@ class TaskRules:
 
     offered: bool = True
     serves: Callable[[Principal, Task, Use], bool] = its_owner
-    refuse: Callable[[Task | None], Exception] = not_found
+    # A foreign task looks like none.
+    refuse: Callable[[Task | None], Exception] = lambda _task: RpcRefused(rpc.INVALID_PARAMS, "task not found")
     named: Callable[[int], str] = lambda _number: secrets.token_hex(16)
     cancelled_first: bool = False
 
