@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from mcp_auth_contract_lab import rpc
@@ -72,7 +71,9 @@ class Context:
 def _tools_list(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     listing = context.listing
     offered = (*TOOLS.values(), *listing.besides)
-    tools = [_described(context, tool) for tool in offered if listing.shown(context.principal, tool)]
+    shown = [tool for tool in offered if listing.shown(context.principal, tool)]
+    taskable = {"execution": {"taskSupport": "optional"}} if context.client.core else {}
+    tools = [{**listing.described(tool), **(taskable if tool.name in TASK_TOOLS else {})} for tool in shown]
     start = context.ledger.page_offset(context.principal, "tools/list", params.get("cursor"))
     if start is None:
         raise RpcRefused(rpc.INVALID_PARAMS, "the cursor is not valid")
@@ -81,12 +82,6 @@ def _tools_list(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     if start + size < len(tools):
         page["nextCursor"] = context.ledger.page_token(context.principal, "tools/list", start + size)
     return page
-
-
-def _described(context: Context, tool: Tool) -> dict[str, Any]:
-    described = context.listing.described(tool)
-    taskable = context.client.core and tool.name in TASK_TOOLS
-    return {**described, "execution": {"taskSupport": "optional"}} if taskable else described
 
 
 def _tools_call(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,8 +127,7 @@ def _asking(states: States, caller: Principal, tool: Tool, params: Mapping[str, 
 
 
 def _resources_list(context: Context, _params: Mapping[str, Any]) -> dict[str, Any]:
-    invoices = context.ledger.visible(context.principal, Way.RESOURCES)
-    names = [one.invoice_id for one in invoices]
+    names = [one.invoice_id for one in context.ledger.visible(context.principal, Way.RESOURCES)]
     return {"resources": [{"uri": _SCHEME + one, "name": one, "mimeType": "application/json"} for one in names]}
 
 
@@ -147,11 +141,6 @@ def _resources_read(context: Context, params: Mapping[str, Any]) -> dict[str, An
         raise RpcRefused(context.not_found, "resource not found")
     text = json.dumps(invoice_json(found))
     return {"contents": [{"uri": uri, "mimeType": "application/json", "text": text}]}
-
-
-def _prompts_list(_context: Context, _params: Mapping[str, Any]) -> dict[str, Any]:
-    arguments = [{"name": "invoice_id", "description": "one of your invoices", "required": True}]
-    return {"prompts": [{"name": _PROMPT, "description": "Summarise an invoice", "arguments": arguments}]}
 
 
 def _prompts_get(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,20 +171,22 @@ def _complete(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TEMPLATE_REFERENCE = {"type": "ref/resource", "uri": _SCHEME + "{invoice_id}"}
-
 _TEMPLATE = {"uriTemplate": _SCHEME + "{invoice_id}", "name": "invoice", "mimeType": "application/json"}
-_METHODS: Mapping[str, Callable[[Context, Mapping[str, Any]], dict[str, Any]]] = MappingProxyType(
-    {
-        "tools/list": _tools_list,
-        "tools/call": _tools_call,
-        "resources/list": _resources_list,
-        "resources/templates/list": lambda _context, _params: {"resourceTemplates": [_TEMPLATE]},
-        "resources/read": _resources_read,
-        "prompts/list": _prompts_list,
-        "prompts/get": _prompts_get,
-        "completion/complete": _complete,
-    }
-)
+_PROMPT_DESCRIBED = {
+    "name": _PROMPT,
+    "description": "Summarise an invoice",
+    "arguments": [{"name": "invoice_id", "description": "one of your invoices", "required": True}],
+}
+_METHODS: Mapping[str, Callable[[Context, Mapping[str, Any]], dict[str, Any]]] = {
+    "tools/list": _tools_list,
+    "tools/call": _tools_call,
+    "resources/list": _resources_list,
+    "resources/templates/list": lambda _context, _params: {"resourceTemplates": [_TEMPLATE]},
+    "resources/read": _resources_read,
+    "prompts/list": lambda _context, _params: {"prompts": [_PROMPT_DESCRIBED]},
+    "prompts/get": _prompts_get,
+    "completion/complete": _complete,
+}
 
 
 def perform(context: Context, method: str, params: Mapping[str, Any]) -> dict[str, Any]:

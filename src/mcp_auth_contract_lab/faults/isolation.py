@@ -12,7 +12,7 @@ from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.records import Invoice, Way, first_invoices, is_owner, owner_and_readers
 from mcp_auth_contract_lab.refusal import RpcRefused
 from mcp_auth_contract_lab.steps import always, broken
-from mcp_auth_contract_lab.tasks import Task, Use, its_owner
+from mcp_auth_contract_lab.tasks import Use, its_owner
 
 FAULTS = Faults()
 
@@ -124,12 +124,6 @@ def _serving(bound: _Bound, *uses: Use) -> Change:
         its_owner(caller, task, use) or (use in uses and bound(caller, task.owner))))  # fmt: skip
 
 
-@FAULTS.step("tasks", "refuse")
-def isolation_task_refusal_tells(task: Task | None) -> Exception:
-    """A foreign task is refused with its result beside the refusal."""
-    return RpcRefused(rpc.INVALID_PARAMS, "task not found", None if task is None else dict(task.result or task.run()))
-
-
 FAULTS.rows(
     *(
         (f"isolation-handle-{name}", f"An export serves {whom}.", _exports(serves=bound))
@@ -150,6 +144,9 @@ FAULTS.rows(
     ("isolation-task-cancel-open", "tasks/cancel asks for no owner.", _serving(always, Use.CANCEL)),
     ("isolation-task-cancelled-before-check", "A foreign task is cancelled before the request is refused.",
      _tasks(cancelled_first=True)),
+    ("isolation-task-refusal-tells", "A foreign task is refused with its result beside the refusal.",
+     _tasks(refuse=lambda task: RpcRefused(
+         rpc.INVALID_PARAMS, "task not found", None if task is None else dict(task.result or task.run())))),
     *(
         (f"isolation-request-state-{name}-and-acting",
          f"A state serves {whom}, in the name of whoever it was given to.",
