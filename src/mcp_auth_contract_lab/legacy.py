@@ -10,7 +10,7 @@ from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.methods import CAPABILITIES, SERVER, Client, perform
 from mcp_auth_contract_lab.principal import Principal
-from mcp_auth_contract_lab.refusal import HttpRefused, RpcRefused
+from mcp_auth_contract_lab.refusal import HttpRefused
 from mcp_auth_contract_lab.scopes import authorize, needed_by, operations_of
 from mcp_auth_contract_lab.sessions import Listener, Session
 from mcp_auth_contract_lab.streams import OpenStream
@@ -111,7 +111,7 @@ def _single(
         return _invalid("a request needs an id that is a string or an integer")
     try:
         authorize(lab.behaviour.scopes, principal, *lab.behaviour.protocol.asked(incoming, message))
-    except RpcRefused as refused:
+    except rpc.Refused as refused:
         return lab.behaviour.protocol.legacy_answer([rpc.refusal_message(message["id"], refused)], False, {})
     answered = run(lab, message, principal, revision)
     if session is not None and method == "tools/call" and "result" in answered:
@@ -139,7 +139,7 @@ def _batch(lab: "Lab", messages: list[Any], principal: Principal, revision: Revi
     for one in lab.behaviour.scopes.batched(requests):
         try:
             authorize(lab.behaviour.scopes, principal, one["method"], rpc.params_of(one))
-        except RpcRefused as refused:
+        except rpc.Refused as refused:
             unknown[one["id"]] = rpc.refusal_message(one["id"], refused)
     if not requests:
         return Response(status_code=202)
@@ -160,7 +160,7 @@ def run(lab: "Lab", message: Mapping[str, Any], principal: Principal, revision: 
     try:
         context = lab.context(principal, rpc.RESOURCE_NOT_FOUND, client)
         result = perform(context, lab.behaviour.protocol.spelt(method), params)
-    except RpcRefused as refused:
+    except rpc.Refused as refused:
         return rpc.refusal_message(request_id, refused)
     return rpc.result_message(request_id, result)
 

@@ -9,7 +9,6 @@ from typing import Any
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.records import Ledger, Way
-from mcp_auth_contract_lab.refusal import RpcRefused
 from mcp_auth_contract_lab.states import States
 from mcp_auth_contract_lab.tasks import TASK_TOOLS, Tasks, Use
 from mcp_auth_contract_lab.tools import TOOLS, Tool, call_tool, invoice_json
@@ -76,7 +75,7 @@ def _tools_list(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     tools = [{**listing.described(tool), **(taskable if tool.name in TASK_TOOLS else {})} for tool in shown]
     start = context.ledger.page_offset(context.principal, "tools/list", params.get("cursor"))
     if start is None:
-        raise RpcRefused(rpc.INVALID_PARAMS, "the cursor is not valid")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "the cursor is not valid")
     size = listing.page or len(tools)
     page: dict[str, Any] = {"tools": tools[start : start + size]}
     if start + size < len(tools):
@@ -88,11 +87,11 @@ def _tools_call(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     name = params.get("name")
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:
-        raise RpcRefused(rpc.INVALID_PARAMS, "no such tool")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "no such tool")
     client, arguments, caller = context.client, params.get("arguments"), context.principal
     if client.must_answer and client.states is None and tool.name == _ASKS:
         needed: Mapping[str, Any] = {"requiredCapabilities": {"elicitation": {}}}
-        raise RpcRefused(rpc.MISSING_CAPABILITY, "the client has to answer a question", needed, 400)
+        raise rpc.Refused(rpc.MISSING_CAPABILITY, "the client has to answer a question", needed, 400)
     if client.states is not None and tool.name == _ASKS and tool.accepts(arguments):
         acting = _approved(client.states, caller, tool, params)
         if acting is None:
@@ -105,12 +104,12 @@ def _tools_call(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _approved(states: States, caller: Principal, tool: Tool, params: Mapping[str, Any]) -> Principal | None:
-    """Return who acts, where the client has answered; None where it has to be asked. Raises RpcRefused for the rest."""
+    """Return who acts, where the client has answered; None where it has to be asked. Raises Refused for the rest."""
     if "requestState" not in params and "inputResponses" not in params:
         return None
     acting = states.take(caller, tool.name, params["arguments"], params.get("requestState"))
     if acting is None:
-        raise RpcRefused(rpc.INVALID_PARAMS, "the requestState is not valid here")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "the requestState is not valid here")
     answer = rpc.members_of(rpc.members_of(params.get("inputResponses")).get(_QUESTION))
     return acting if answer.get("action") == "accept" else None
 
@@ -134,24 +133,24 @@ def _resources_list(context: Context, _params: Mapping[str, Any]) -> dict[str, A
 def _resources_read(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     uri = params.get("uri")
     if not isinstance(uri, str):
-        raise RpcRefused(rpc.INVALID_PARAMS, "uri is missing")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "uri is missing")
     invoice_id = uri.removeprefix(_SCHEME) if uri.startswith(_SCHEME) else ""
     found = context.ledger.find(context.principal, invoice_id, Way.RESOURCE)
     if found is None:
-        raise RpcRefused(context.not_found, "resource not found")
+        raise rpc.Refused(context.not_found, "resource not found")
     text = json.dumps(invoice_json(found))
     return {"contents": [{"uri": uri, "mimeType": "application/json", "text": text}]}
 
 
 def _prompts_get(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     if params.get("name") != _PROMPT:
-        raise RpcRefused(rpc.INVALID_PARAMS, "no such prompt")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "no such prompt")
     invoice_id = rpc.members_of(params.get("arguments")).get("invoice_id")
     if not isinstance(invoice_id, str):
-        raise RpcRefused(rpc.INVALID_PARAMS, "invoice_id is missing")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "invoice_id is missing")
     found = context.ledger.find(context.principal, invoice_id, Way.PROMPT)
     if found is None:
-        raise RpcRefused(rpc.INVALID_PARAMS, "invoice not found")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "invoice not found")
     text = f"Summarise this invoice: {json.dumps(invoice_json(found))}"
     message = {"role": "user", "content": {"type": "text", "text": text}}
     return {"description": "Summarise an invoice", "messages": [message]}
@@ -160,9 +159,9 @@ def _prompts_get(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
 def _complete(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     reference, argument = params.get("ref"), params.get("argument")
     if not isinstance(reference, dict) or not isinstance(argument, dict):
-        raise RpcRefused(rpc.INVALID_PARAMS, "ref and argument are needed")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "ref and argument are needed")
     if reference not in ({"type": "ref/prompt", "name": _PROMPT}, _TEMPLATE_REFERENCE):
-        raise RpcRefused(rpc.INVALID_PARAMS, "no such reference")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "no such reference")
     begun = argument.get("value")
     begun = begun if isinstance(begun, str) else ""
     invoices = context.ledger.visible(context.principal, Way.COMPLETION)
@@ -190,11 +189,11 @@ _METHODS: Mapping[str, Callable[[Context, Mapping[str, Any]], dict[str, Any]]] =
 
 
 def perform(context: Context, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result of a method. Raises RpcRefused, METHOD_NOT_FOUND for one that does not exist here."""
+    """Return the result of a method. Raises Refused, METHOD_NOT_FOUND for one that does not exist here."""
     client = context.client
     if client.tasks is not None and method in (tuple(Use) if client.core else (Use.GET, Use.CANCEL)):
         return client.tasks.answer(context.principal, Use(method), params, core=client.core)
     run = _METHODS.get(method)
     if run is None:
-        raise RpcRefused(rpc.METHOD_NOT_FOUND, "method not found")
+        raise rpc.Refused(rpc.METHOD_NOT_FOUND, "method not found")
     return run(context, params)

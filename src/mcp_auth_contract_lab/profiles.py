@@ -26,7 +26,7 @@ from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.methods import DISCOVERY, shown_if_allowed
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.protocol import as_events, check_mirrored_invoice, invoice_described
-from mcp_auth_contract_lab.refusal import HttpRefused, RpcRefused
+from mcp_auth_contract_lab.refusal import HttpRefused
 from mcp_auth_contract_lab.scopes import BASIC_SCOPE, Operation, insufficient, operations_of, required_scopes
 from mcp_auth_contract_lab.settings import ENDPOINT, WELL_KNOWN, LabSettings
 from mcp_auth_contract_lab.streams import OpenStream
@@ -93,7 +93,7 @@ def _and_held(pointer: str | None, needed: frozenset[str], held: frozenset[str])
 
 def _as_unknown(operations: Sequence[Operation], needed: frozenset[str], held: frozenset[str]) -> Exception:
     tools = all(one.kind is OperationKind.TOOL for one in operations)
-    return RpcRefused(rpc.INVALID_PARAMS, "no such tool") if tools else insufficient(operations, needed, held)
+    return rpc.Refused(rpc.INVALID_PARAMS, "no such tool") if tools else insufficient(operations, needed, held)
 
 
 PUBLIC_TOOL = "whoami"

@@ -13,8 +13,7 @@ from starlette.responses import JSONResponse, Response
 
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract_lab.app import Lab
-from mcp_auth_contract_lab.authorization_server import JWKS_PATH, METADATA_PATHS
-from mcp_auth_contract_lab.documents import ELSEWHERE, pointer_elsewhere, serve_json
+from mcp_auth_contract_lab.documents import ELSEWHERE, JWKS_PATH, METADATA_PATHS, pointer_elsewhere, serve_json
 from mcp_auth_contract_lab.fault import Change, Faults, adapting, all_of, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.profile import Profile
@@ -41,9 +40,10 @@ def _edited(edit: _Edit, member: str = "resource_metadata") -> Change:
     return adapting("documents", member, lambda sound: lambda settings: edit(settings, sound(settings)))
 
 
-def _leaked_key() -> dict[str, Any]:
-    """Return a new key as a JWK with its private member; it signs nothing that anybody trusts."""
-    members: dict[str, Any] = json.loads(ECAlgorithm.to_jwk(ec.generate_private_key(ec.SECP256R1())))
+def _new_key(*, private: bool) -> dict[str, Any]:
+    """Return a new key as a JWK; it signs nothing that anybody trusts."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    members: dict[str, Any] = json.loads(ECAlgorithm.to_jwk(key if private else key.public_key()))
     return {**members, "kid": "lab-leaked-1", "use": "sig", "alg": "ES256"}
 
 
@@ -183,13 +183,16 @@ FAULTS.rows(
      _with(resource_signing_alg_values_supported=["RS256", "none"])),
     ("metadata-demands-dpop", "The metadata demands DPoP, and plain bearer tokens work.",
      _with(dpop_bound_access_tokens_required=True)),
+    ("metadata-anonymous-jwt", "The signed metadata does not say who signed it.",
+     _edited(lambda _settings, document: {**document, "signed_metadata": jwt.encode(
+         dict(document), ec.generate_private_key(ec.SECP256R1()), "ES256")})),
 )  # fmt: skip
 
 
 @FAULTS.by(lambda serve: all_of(_with(jwks_uri=lambda settings: settings.base + _KEYS), intercepting(intercept=serve)))
 async def resource_private_keys(_lab: Lab, incoming: Incoming) -> Response | None:
     """The key set of the resource holds a private key."""
-    return JSONResponse({"keys": [_leaked_key()]}) if incoming.path == _KEYS else None
+    return JSONResponse({"keys": [_new_key(private=True)]}) if incoming.path == _KEYS else None
 
 
 @FAULTS.by(_edited)
@@ -198,13 +201,6 @@ def metadata_unsigned_jwt(_settings: LabSettings, document: _Document) -> _Docum
     parts = ({"alg": "none"}, {"iss": document["resource"], **document})
     encoded = (base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts)
     return {**document, "signed_metadata": ".".join((*encoded, ""))}
-
-
-@FAULTS.by(_edited)
-def metadata_anonymous_jwt(_settings: LabSettings, document: _Document) -> _Document:
-    """The signed metadata does not say who signed it."""
-    signed = jwt.encode(dict(document), ec.generate_private_key(ec.SECP256R1()), "ES256")
-    return {**document, "signed_metadata": signed}
 
 
 def _server_edited(edit: _Edit) -> Change:
@@ -220,13 +216,6 @@ def _server_serving(serve: _Serve, *, keys: bool = False) -> Change:
     """Name the own authorization server, and serve its metadata, or its key set, in another way."""
     return all_of(PROFILES[Profile.OWN_AS], _documents(serve_authorization_server=lambda document, incoming: (
         serve if (incoming.path == JWKS_PATH) is keys else serve_json)(document, incoming)))  # fmt: skip
-
-
-@FAULTS.by(partial(_server_serving, keys=True))
-def as_same_kid(jwks: _Document, incoming: Incoming) -> Response:
-    """Two keys of the authorization server have the same kid."""
-    public = {name: value for name, value in _leaked_key().items() if name != "d"}
-    return serve_json({"keys": [*jwks["keys"], {**public, "kid": jwks["keys"][0]["kid"]}]}, incoming)
 
 
 def _query_issuer(settings: LabSettings) -> str:
@@ -259,7 +248,11 @@ FAULTS.rows(
     ("as-refuses-versions", "The authorization server's metadata is refused to who sends MCP-Protocol-Version.",
      _server_serving(_refusing(400, _names_a_version))),
     ("as-private-keys", "The authorization server's key set holds a private key.",
-     _server_serving(lambda jwks, incoming: serve_json({"keys": [*jwks["keys"], _leaked_key()]}, incoming), keys=True)),
+     _server_serving(lambda jwks, incoming: (
+         serve_json({"keys": [*jwks["keys"], _new_key(private=True)]}, incoming)), keys=True)),
+    ("as-same-kid", "Two keys of the authorization server have the same kid.",
+     _server_serving(lambda jwks, incoming: serve_json(
+         {"keys": [*jwks["keys"], {**_new_key(private=False), "kid": jwks["keys"][0]["kid"]}]}, incoming), keys=True)),
     ("as-empty-list", "The authorization server writes out a list without entries.",
      _server_with(ui_locales_supported=[])),
     ("as-plain-http", "The authorization endpoint is a public URL with http.",

@@ -20,7 +20,7 @@ from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.jose import CompactJws, decode_segment, object_of, parse_compact
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.steps import accepting, allowing, breaking, breaking_over, sources, unless, verifying
-from mcp_auth_contract_lab.verification import Claims, Header, Trust
+from mcp_auth_contract_lab.verification import Header, Trust
 
 FAULTS = Faults()
 
@@ -67,13 +67,6 @@ def payload_unpacked(token: str) -> CompactJws:
 def _inner(payload: bytes) -> list[bytes]:
     parts = payload.split(b".")
     return parts if len(parts) == 3 and payload.startswith(b"eyJ") else []
-
-
-@FAULTS.step("verification", "claims")
-def nested_not_verified(payload: bytes) -> Claims:
-    """A token inside a token is decoded without verifying it."""
-    parts = _inner(payload)
-    return object_of(decode_segment(parts[1].decode("ascii", "replace")) if parts else payload)
 
 
 @FAULTS.step("verification", "parse")
@@ -171,6 +164,9 @@ FAULTS.rows(
     ("payload-unencoded-read", "A payload in the clear is read as the header asks for (RFC 7797).",
      all_of(sources(_any_octets, authorization_header), _uncritical(_called_unencoded),
             verifying(parse=lambda token: _unencoded(token) or parse_compact(token)))),
+    ("nested-not-verified", "A token inside a token is decoded without verifying it.",
+     verifying(claims=lambda payload: object_of(
+         decode_segment(_inner(payload)[1].decode("ascii", "replace")) if _inner(payload) else payload))),
     ("nested-breaks", "A signed token inside a token ends in a 500.",
      breaking("claims")(lambda payload: _inner(payload)[2:] not in ([], [b""]))),
     ("encrypted-unsigned-believed", "An unsigned token is believed if it was encrypted to the server (CVE-2026-29000).",

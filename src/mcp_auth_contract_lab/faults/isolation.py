@@ -10,7 +10,6 @@ from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.records import Invoice, Way, first_invoices, is_owner, owner_and_readers
-from mcp_auth_contract_lab.refusal import RpcRefused
 from mcp_auth_contract_lab.steps import always, broken
 from mcp_auth_contract_lab.tasks import Use, its_owner
 
@@ -145,7 +144,7 @@ FAULTS.rows(
     ("isolation-task-cancelled-before-check", "A foreign task is cancelled before the request is refused.",
      _tasks(cancelled_first=True)),
     ("isolation-task-refusal-tells", "A foreign task is refused with its result beside the refusal.",
-     _tasks(refuse=lambda task: RpcRefused(
+     _tasks(refuse=lambda task: rpc.Refused(
          rpc.INVALID_PARAMS, "task not found", None if task is None else dict(task.result or task.run())))),
     *(
         (f"isolation-request-state-{name}-and-acting",

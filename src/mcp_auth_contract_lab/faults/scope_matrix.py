@@ -17,7 +17,6 @@ from mcp_auth_contract_lab.faults.scopes import free, scoping
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.methods import shown_if_allowed
 from mcp_auth_contract_lab.protocol import as_written, meta_of
-from mcp_auth_contract_lab.refusal import RpcRefused
 from mcp_auth_contract_lab.scopes import ADMIN, Operation, all_held, insufficient, required_scopes
 from mcp_auth_contract_lab.tools import READ, WRITE, Tool
 
@@ -114,7 +113,7 @@ def scope_challenge_changes(turn: dict[str, int], pointer: str | None, needed: _
 
 
 def _refuse(operations: Sequence[Operation], needed: _Scopes, held: _Scopes) -> Exception:
-    gone = RpcRefused(rpc.INVALID_PARAMS, "no such tool")
+    gone = rpc.Refused(rpc.INVALID_PARAMS, "no such tool")
     return gone if _NOWHERE in needed else insufficient(operations, needed, held)
 
 

@@ -81,6 +81,10 @@ def _mapped(make: Callable[[str], str]) -> Change:
     return _also(lambda value: frozenset(map(make, value.split(" "))) if isinstance(value, str) else _NONE)
 
 
+def _is_blank(value: Any) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
 def _is_list_of_text(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
@@ -94,16 +98,11 @@ def scope_members_searched(value: Any) -> frozenset[str]:
     return frozenset(one for one in SCOPES_SUPPORTED if json.dumps(one) in text)
 
 
-@FAULTS.by(_also)
-def scope_empty_is_all(value: Any) -> frozenset[str]:
-    """An empty scope claim grants everything."""
-    nothing = value in ("", [], [""]) or (isinstance(value, str) and not value.strip())
-    return frozenset(SCOPES_SUPPORTED) if nothing else _NONE
-
-
 FAULTS.rows(
     ("scope-beginning-suffices", "A scope that is a beginning of the needed one is taken for it.",
      scoping(covers=lambda granted, needed: all(want.startswith(tuple(granted)) for want in needed))),
+    ("scope-empty-is-all", "An empty scope claim grants everything.",
+     _also(lambda value: frozenset(SCOPES_SUPPORTED) if value in ([], [""]) or _is_blank(value) else _NONE)),
     ("scope-decoded", "Scopes are percent-decoded.", _mapped(unquote)),
     ("scope-normalized", "Scopes are normalized with NFKC.", _mapped(lambda one: unicodedata.normalize("NFKC", one))),
     ("scope-list-joined", "A list of scopes is joined and split again.",

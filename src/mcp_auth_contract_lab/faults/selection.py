@@ -16,14 +16,13 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt import PyJWK
 from jwt.algorithms import RSAAlgorithm
 
-from mcp_auth_contract_lab.fault import Change, Faults, all_of
+from mcp_auth_contract_lab.fault import Faults, all_of
 from mcp_auth_contract_lab.fetching import Unreachable, exchange
 from mcp_auth_contract_lab.incoming import parse_json
 from mcp_auth_contract_lab.jose import CompactJws, object_of
 from mcp_auth_contract_lab.keyring import KEY_TYPES, KeySet, objects_only, usable
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.steps import (
-    When,
     accepting,
     allowing,
     breaking,
@@ -107,6 +106,9 @@ FAULTS.rows(
      hmac_keyed(lambda token, _keys: [found.encode() for found in _UNION.findall(_text(token))])),
     ("kid-in-object", "The key id is looked up in an object, and finds what every object has.",
      hmac_keyed(lambda token, _keys: (b"",) if _text(token) in _OF_EVERY_OBJECT else ())),
+    ("kid-opens-file", "The key id is the name of a file that holds the secret of HS256.",
+     hmac_keyed(lambda token, _keys: (
+         (b"",) if posixpath.normpath(posixpath.join("/srv/keys", _text(token))) == "/dev/null" else ()))),
     ("jku-breaks", "An honest token that names a URL of keys ends in a 500.",
      _after_signature(lambda token, _keys: "jku" in token.header)),
     ("issuer-jwk-breaks", "An honest token that repeats the issuer's key ends in a 500.",
@@ -129,13 +131,6 @@ async def kid_compared_loosely(token: CompactJws, trust: Trust) -> Sequence[PyJW
     """Letters and spaces make no difference in a key id."""
     members = (await trust.keys.current()).members
     return _fitting((jwk for jwk in members if _text(token) and _plain(jwk.get("kid")) == _plain(_kid(token))), token)
-
-
-@FAULTS.by(hmac_keyed)
-def kid_opens_file(token: CompactJws, _keys: Sequence[PyJWK]) -> Iterable[bytes]:
-    """The key id is the name of a file that holds the secret of HS256."""
-    path = posixpath.normpath(posixpath.join("/srv/keys", _text(token)))
-    return (b"",) if path == "/dev/null" else ()
 
 
 @FAULTS.step("verification", "keys")
@@ -210,6 +205,17 @@ def _rsa(keys: Sequence[PyJWK]) -> list[rsa.RSAPublicKey]:
     return [key.key for key in keys if isinstance(key.key, rsa.RSAPublicKey)]
 
 
+def _decoded(token: CompactJws, keys: Sequence[PyJWK]) -> Iterable[bytes]:
+    """Return what the signature holds by each RSA key: the padded hash."""
+    for key in _rsa(keys):
+        numbers, signature = key.public_numbers(), int.from_bytes(token.signature, "big")
+        yield pow(signature, numbers.e, numbers.n).to_bytes(key.key_size // 8, "big")
+
+
+async def _keys_for_rs1(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
+    return await (keys_of_kid if _named(token) == "RS1" else published_keys)(token, trust)
+
+
 async def _keys_for_rs256_by_default(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
     if isinstance(_named(token), str):
         return await published_keys(token, trust)
@@ -235,6 +241,18 @@ FAULTS.rows(
      breaking_over(lambda token: _named(token) in ("RS384", "RS512"))),
     ("hmac-with-weak-secret", "HS256 is verified with the secret of a tutorial.",
      hmac_keyed(lambda _token, _keys: (b"your-256-bit-secret",))),
+    ("hmac-with-modulus",
+     "HS256 is verified with the modulus of the public key, as it stands in the key set, as secret.",
+     hmac_keyed(lambda _token, keys: [
+         urlsafe_b64encode(key.public_numbers().n.to_bytes(key.key_size // 8)).rstrip(b"=") for key in _rsa(keys)])),
+    ("sha1-accepted", "RSA signatures over a SHA-1 value are accepted.",
+     verifying(algorithm=allowing(lambda named: named == "RS1"), keys=_keys_for_rs1,
+               signature=unless(lambda token, keys: any(
+                   encoded.endswith(hashlib.sha1(token.signing_input, usedforsecurity=False).digest())
+                   for encoded in _decoded(token, keys))))),
+    ("pkcs1-padding-unread", "An RSA signature is good if the hash stands anywhere in it.",
+     _unverified(lambda token, keys: _named(token) == "RS256" and any(
+         hashlib.sha256(token.signing_input).digest() in encoded for encoded in _decoded(token, keys)))),
 )  # fmt: skip
 
 
@@ -242,48 +260,10 @@ FAULTS.rows(
 def hmac_with_curve_octets(_token: CompactJws, keys: Sequence[PyJWK]) -> Iterable[bytes]:
     """HS256 is verified with the octets of a public key on a curve as secret."""
     for key in keys:
-        match key.key:
-            case ec.EllipticCurvePublicKey():
-                yield key.key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-            case ed25519.Ed25519PublicKey():
-                yield key.key.public_bytes_raw()
-            case _:
-                continue
-
-
-@FAULTS.by(hmac_keyed)
-def hmac_with_modulus(_token: CompactJws, keys: Sequence[PyJWK]) -> Iterable[bytes]:
-    """HS256 is verified with the modulus of the public key, as it stands in the key set, as secret."""
-    octets = (key.public_numbers().n.to_bytes(key.key_size // 8) for key in _rsa(keys))
-    return [urlsafe_b64encode(one).rstrip(b"=") for one in octets]
-
-
-def _decoded(token: CompactJws, keys: Sequence[PyJWK]) -> Iterable[bytes]:
-    """Return what the signature holds by each RSA key: the padded hash."""
-    for key in _rsa(keys):
-        numbers, signature = key.public_numbers(), int.from_bytes(token.signature, "big")
-        yield pow(signature, numbers.e, numbers.n).to_bytes(key.key_size // 8, "big")
-
-
-def _on_rs1(when: When) -> Change:
-    async def keys(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
-        return await (keys_of_kid if _named(token) == "RS1" else published_keys)(token, trust)
-
-    return verifying(algorithm=allowing(lambda named: named == "RS1"), keys=keys, signature=unless(when))
-
-
-@FAULTS.by(_on_rs1)
-def sha1_accepted(token: CompactJws, keys: Sequence[PyJWK]) -> bool:
-    """RSA signatures over a SHA-1 value are accepted."""
-    made = hashlib.sha1(token.signing_input, usedforsecurity=False).digest()
-    return any(encoded.endswith(made) for encoded in _decoded(token, keys))
-
-
-@FAULTS.by(_unverified)
-def pkcs1_padding_unread(token: CompactJws, keys: Sequence[PyJWK]) -> bool:
-    """An RSA signature is good if the hash stands anywhere in it."""
-    made = hashlib.sha256(token.signing_input).digest()
-    return _named(token) == "RS256" and any(made in encoded for encoded in _decoded(token, keys))
+        if isinstance(key.key, ec.EllipticCurvePublicKey):
+            yield key.key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+        elif isinstance(key.key, ed25519.Ed25519PublicKey):
+            yield key.key.public_bytes_raw()
 
 
 @FAULTS.step("verification", "signature")

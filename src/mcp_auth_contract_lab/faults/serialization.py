@@ -33,22 +33,6 @@ def _of_any_characters(parse: Callable[[str], CompactJws]) -> Change:
     return all_of(sources(_any_characters), verifying(parse=parse))
 
 
-FAULTS.rows(
-    ("further-segments-ignored", "Only the first three segments of a token are read.",
-     verifying(parse=lambda token: parse_compact(".".join(token.split(".")[:3])))),
-    ("earlier-segments-ignored", "Only the last three segments of a token are read.",
-     verifying(parse=lambda token: parse_compact(".".join(token.split(".")[-3:])))),
-    ("padding-breaks-down", "A token with padding ends in a 500.", _breaking(lambda token: "=" in token)),
-    ("many-dots-break-down", "A token of thousands of dots ends in a 500.",
-     _breaking(lambda token: token.count(".") > 1000)),
-    ("long-token-breaks-down", "A long token ends in a 500.", _breaking(lambda token: len(token) > 8000)),
-    ("stray-signature-characters-skipped", "Some characters around the signature are passed over.",
-     _of_any_characters(lambda token: parse_compact(re.sub(r"[!%~?](?=[^.]*$)", "", token)))),
-    ("odd-segment-breaks-down", "A segment that is not canonical base64url ends in a 500.",
-     _breaking(fails(lambda token: [decode_segment(segment) for segment in token.split(".")], InvalidToken))),
-)  # fmt: skip
-
-
 def _malformed() -> NoReturn:
     raise InvalidToken("the token is malformed") from None
 
@@ -65,12 +49,6 @@ def _skipping(octets: str) -> bytes:
         return urlsafe_b64decode(kept + "=" * (-len(kept) % 4))
     except ValueError:
         _malformed()
-
-
-@FAULTS.by(_of_any_characters)
-def stray_characters_skipped(token: str) -> CompactJws:
-    """Characters that base64url does not have are passed over."""
-    return assembled(*_three(token), decode=_skipping)
 
 
 def _of_json(read: Callable[[Any], CompactJws]) -> Change:
@@ -117,11 +95,36 @@ def _first_object(value: Any) -> Any:
     return value[0] if isinstance(value, list) and value and isinstance(value[0], dict) else None
 
 
+def _compared(claims: Claims, trust: Trust) -> None:
+    """Compare without asking whether the number is finite."""
+    expires = claims.get("exp")
+    if isinstance(expires, bool) or not isinstance(expires, int | float):
+        raise InvalidToken("the token does not say when it expires")
+    if trust.now - trust.settings.leeway >= expires:
+        raise InvalidToken("the token has expired")
+
+
 def _too_deep(octets: bytes) -> bool:
     return b"[" * 500 in octets
 
 
 FAULTS.rows(
+    ("further-segments-ignored", "Only the first three segments of a token are read.",
+     verifying(parse=lambda token: parse_compact(".".join(token.split(".")[:3])))),
+    ("earlier-segments-ignored", "Only the last three segments of a token are read.",
+     verifying(parse=lambda token: parse_compact(".".join(token.split(".")[-3:])))),
+    ("padding-breaks-down", "A token with padding ends in a 500.", _breaking(lambda token: "=" in token)),
+    ("many-dots-break-down", "A token of thousands of dots ends in a 500.",
+     _breaking(lambda token: token.count(".") > 1000)),
+    ("long-token-breaks-down", "A long token ends in a 500.", _breaking(lambda token: len(token) > 8000)),
+    ("stray-signature-characters-skipped", "Some characters around the signature are passed over.",
+     _of_any_characters(lambda token: parse_compact(re.sub(r"[!%~?](?=[^.]*$)", "", token)))),
+    ("odd-segment-breaks-down", "A segment that is not canonical base64url ends in a 500.",
+     _breaking(fails(lambda token: [decode_segment(segment) for segment in token.split(".")], InvalidToken))),
+    ("stray-characters-skipped", "Characters that base64url does not have are passed over.",
+     _of_any_characters(lambda token: assembled(*_three(token), decode=_skipping))),
+    ("endless-expiry-accepted", "An expiry that is infinite or no number lies ahead.",
+     verifying(claims=lambda payload: _object(_loaded(payload)), expiry=_compared)),
     ("payload-list-unwrapped", "Of a list as payload the first object counts.",
      verifying(claims=lambda payload: _first_object(_loaded(payload)) or object_of(payload))),
     ("undecodable-octets-dropped", "Octets of the payload that are not UTF-8 are left out.",
@@ -206,21 +209,6 @@ def prototype_members_read(payload: bytes) -> Claims:
     claims = object_of(payload)
     inherited = claims.get("__proto__")
     return {**inherited, **claims} if isinstance(inherited, dict) else claims
-
-
-def _compared(claims: Claims, trust: Trust) -> None:
-    """Compare without asking whether the number is finite."""
-    expires = claims.get("exp")
-    if isinstance(expires, bool) or not isinstance(expires, int | float):
-        raise InvalidToken("the token does not say when it expires")
-    if trust.now - trust.settings.leeway >= expires:
-        raise InvalidToken("the token has expired")
-
-
-@FAULTS.by(lambda read: verifying(claims=read, expiry=_compared))
-def endless_expiry_accepted(payload: bytes) -> Claims:
-    """An expiry that is infinite or no number lies ahead."""
-    return _object(_loaded(payload))
 
 
 @FAULTS.step("verification", "issuer")

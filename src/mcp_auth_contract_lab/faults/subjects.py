@@ -104,12 +104,6 @@ def subject_from_actor(_value: Any, claims: Claims, _default: str) -> str | None
 
 
 @FAULTS.by(_tenant)
-def tenant_unpacked(value: Any, claims: Claims, default: str) -> str | None:
-    """A tenant that is no string is searched for one that fits."""
-    return None if isinstance(value, list) else _unpacked(_TENANTS)(value, claims, default)
-
-
-@FAULTS.by(_tenant)
 def tenant_as_pattern(value: Any, _claims: Claims, default: str) -> str | None:
     """A tenant is compared with LIKE."""
     if not _is_name(value):
@@ -151,6 +145,9 @@ FAULTS.rows(
      _subject(lambda value, claims, default: default if value == claims.get("client_id", "") else None)),
     ("tenant-blank-accepted", "A tenant of white space, or an empty value, stands for a default tenant.",
      _tenant(_default_if(_empty))),
+    ("tenant-unpacked", "A tenant that is no string is searched for one that fits.",
+     _tenant(lambda value, claims, default: (
+         None if isinstance(value, list) else _unpacked(_TENANTS)(value, claims, default)))),
     ("tenant-operator-applied", "A tenant is handed to a query as it is, operators and all.",
      _tenant(_default_if(_operator))),
     ("tenant-list-breaks", "A list of tenants breaks the server.",

@@ -24,6 +24,7 @@ _Result: TypeAlias = dict[str, Any]
 _When: TypeAlias = Callable[[Denial], bool]
 
 _MEMBER = "mcp/www_authenticate"
+_SIGN_IN = 'Bearer error="invalid_token", error_description="Sign in to see more"'
 
 
 def _for(error: str | None) -> _When:
@@ -101,13 +102,6 @@ def tool_challenge_no_error_result(_lab: Lab, message: Message, result: _Result)
     return {**result, "isError": False} if weak and rpc.params_of(message).get("name") == "export_invoices" else None
 
 
-@FAULTS.by(_answered)
-def tool_challenge_on_success(_lab: Lab, _message: Message, result: _Result) -> _Result | None:
-    """Every result has a challenge."""
-    meta = {_MEMBER: ['Bearer error="invalid_token", error_description="Sign in to see more"']}
-    return None if _refused(result) or result.get("isError") else {**result, "_meta": meta}
-
-
 @FAULTS.by(lambda intercept: all_of(_worded('/mcp"', '/other"'), intercepting(intercept=intercept)))
 async def tool_challenge_pointer_to_another(_lab: Lab, incoming: Incoming) -> Response | None:
     """The challenge in the result leads to another resource's metadata."""
@@ -120,6 +114,9 @@ FAULTS.rows(
     ("tool-challenge-in-401", "The result with the challenge is the body of a 401.",
      _answered(lambda _lab, _message, result: result if _refused(result) else None, status=401,
                when=lambda incoming: incoming.header("authorization") is None)),
+    ("tool-challenge-on-success", "Every result has a challenge.",
+     _answered(lambda _lab, _message, result: (
+         None if _refused(result) or result.get("isError") else {**result, "_meta": {_MEMBER: [_SIGN_IN]}}))),
     ("tool-challenge-401-without-token", "A tool without a token is answered with 401.", _by_status(_MISSING)),
     ("tool-challenge-expired-unexplained", "A tool with an expired token says isError, and no more.",
      _refused_with(lambda result: {**result, "_meta": {}},
