@@ -98,12 +98,13 @@ class Lab:
         side = await endpoint.intercept(self, incoming)
         if side is not None:
             return side
-        if origin is not None and not endpoint.origin_allowed(origin):
+        if origin is None:
+            return await self.guarded(incoming)
+        if not endpoint.origin_allowed(origin):
             return Response("this Origin is not allowed", 403, media_type="text/plain")
-        if origin is not None and incoming.method == "OPTIONS":
+        if incoming.method == "OPTIONS":
             return preflight(origin, self.allowed)
-        response = await self.guarded(incoming)
-        return share_with_origin(response, origin) if origin is not None else response
+        return share_with_origin(await self.guarded(incoming), origin)
 
     async def guarded(self, incoming: Incoming) -> Response:
         """Authenticate, then serve; write every refusal."""

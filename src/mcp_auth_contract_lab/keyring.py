@@ -137,15 +137,10 @@ class KeySource:
 
     async def current(self) -> KeySet:
         """Return the keys, fetched if the cache is out of date. Raises KeysUnavailable."""
-        if self._fixed is not None:
-            return self._fixed
-        kept = self._in_date()
-        if kept is None:
-            async with self._lock:
-                kept = self._in_date()
-                if kept is None:
-                    return await self._refresh()
-        return kept
+        if (kept := self._fixed or self._in_date()) is not None:
+            return kept
+        async with self._lock:
+            return self._in_date() or await self._refresh()
 
     async def knowing(self, kid: object) -> KeySet:
         """Return the keys, refetched if none has the kid and the cooldown is over. Raises KeysUnavailable."""

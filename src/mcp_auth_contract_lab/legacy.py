@@ -54,9 +54,7 @@ def _initialize(lab: "Lab", message: Mapping[str, Any], principal: Principal) ->
         error = rpc.error_message(request_id, rpc.INVALID_PARAMS, "protocolVersion is missing")
         return rpc.rpc_response(error, 400)
     revision = Revision(wanted) if wanted in spoken else max(spoken)
-    headers = {}
-    if lab.behaviour.sessions.kept:
-        headers["mcp-session-id"] = lab.sessions.open(principal, revision).ident
+    headers = {_SESSION: lab.sessions.open(principal, revision).ident} if lab.behaviour.sessions.kept else {}
     result = {
         "protocolVersion": str(revision),
         "capabilities": {**CAPABILITIES, "logging": {}, **({"tasks": CORE_TASKS} if _tasks_in(lab, revision) else {})},
@@ -150,11 +148,9 @@ def _batch(lab: "Lab", messages: list[Any], principal: Principal, revision: Revi
 def run(lab: "Lab", message: Mapping[str, Any], principal: Principal, revision: Revision) -> dict[str, Any]:
     """Return the response to one request whose caller may do what it asks."""
     method, request_id, params = message["method"], message["id"], rpc.params_of(message)
-    if method == "ping":
-        return rpc.result_message(request_id, {})
-    if method == "logging/setLevel":
-        if params.get("level") not in _LOG_LEVELS:
-            return rpc.error_message(request_id, rpc.INVALID_PARAMS, "no such level")
+    if method == "logging/setLevel" and params.get("level") not in _LOG_LEVELS:
+        return rpc.error_message(request_id, rpc.INVALID_PARAMS, "no such level")
+    if method in ("ping", "logging/setLevel"):
         return rpc.result_message(request_id, {})
     client = Client(tasks=lab.tasks, core=True) if _tasks_in(lab, revision) else Client()
     try:

@@ -85,13 +85,12 @@ def _discover(lab: "Lab") -> dict[str, Any]:
     }
 
 
-def _check_version_header(lab: "Lab", incoming: Incoming) -> str:
+def _check_version_header(lab: "Lab", incoming: Incoming) -> None:
     lines = incoming.header_lines("mcp-protocol-version")
     if len(lines) != 1:
         raise rpc.Refused(rpc.HEADER_MISMATCH, "MCP-Protocol-Version is missing", status=400)
     if not lab.behaviour.protocol.version_known(lines[0], lab.behaviour.protocol.modern):
         raise _unsupported(lab, lines[0])
-    return lines[0]
 
 
 def _unsupported(lab: "Lab", requested: object) -> rpc.Refused:

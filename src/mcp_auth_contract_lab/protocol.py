@@ -68,11 +68,11 @@ def check_mirrored_headers(incoming: Incoming, message: Mapping[str, Any]) -> No
     if not isinstance(named, str):
         raise rpc.Refused(rpc.INVALID_PARAMS, f"{member} is missing", status=400)
     lines = incoming.header_lines("mcp-name")
-    if len(lines) != 1 or _decoded(lines[0]) != named:
+    if len(lines) != 1 or decoded(lines[0]) != named:
         raise _mismatch("Mcp-Name")
 
 
-def _decoded(value: str) -> str | None:
+def decoded(value: str) -> str | None:
     """Undo the `=?base64?…?=` form of names that are not plain ASCII."""
     if not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
@@ -101,7 +101,7 @@ def check_mirrored_invoice(incoming: Incoming, message: Mapping[str, Any]) -> No
     if message.get("method") != "tools/call" or named is None:
         return
     lines = incoming.header_lines(f"mcp-param-{_INVOICE_HEADER}".lower())
-    if len(lines) != 1 or _decoded(lines[0]) != named:
+    if len(lines) != 1 or decoded(lines[0]) != named:
         raise _mismatch(f"Mcp-Param-{_INVOICE_HEADER}")
 
 

@@ -47,46 +47,6 @@ def _has_no_error(denial: Denial) -> bool:
     return denial.get("error") is None
 
 
-FAULTS.rows(
-    ("challenge-bare", "The challenge of a missing token is the word Bearer alone; the pointer is elsewhere.",
-     _written(401, lambda denial: respond(denial, (
-         ("Bearer", bearer_challenge(denial, "DPoP")) if _has_no_error(denial) else (bearer_challenge(denial),))))),
-    ("challenge-quotes-inside", "The error description holds quotation marks.",
-     changing("challenges", invalid=lambda pointer, scope, description: (
-         token_invalid(pointer, scope, f'{description}: "kid" is not known')))),
-    ("challenge-missing", "A 401 comes without a WWW-Authenticate header.",
-     _written(401, lambda denial: respond(denial, ()))),
-    ("challenge-of-another-scheme", "The challenge is of the scheme Token.",
-     _written(401, lambda denial: respond(denial, (bearer_challenge(denial, "Token"),)))),
-    ("challenge-url-unquoted", "The URL of the metadata is not quoted.",
-     _worded(lambda text: text.replace('metadata="', "metadata=").replace('/mcp"', "/mcp"))),
-    ("challenge-commas-missing", "The parameters are separated by spaces.",
-     _worded(lambda text: text.replace('", ', '" '))),
-    ("challenge-single-quotes", "The values stand in single quotes.",
-     _worded(lambda text: text.replace('"', "'").replace("scope='invoices:read'", 'scope="a"'))),
-    ("challenge-parameter-twice", "The challenge names its realm twice.",
-     _worded(lambda text: f'{text}, realm="a", realm="b"')),
-    ("challenge-without-pointer", "The challenge of a missing token does not lead to the metadata.",
-     _with("resource_metadata", None, when=_has_no_error)),
-    ("challenge-without-pointer-on-bad-token", "The challenge of a rejected token does not lead to the metadata.",
-     _with("resource_metadata", None, when=lambda denial: not _has_no_error(denial))),
-    ("challenge-without-scope", "The challenge of a missing token names no scope.",
-     _with("scope", None, when=_has_no_error)),
-    ("challenge-scope-with-commas", "The scopes of the challenge are separated by commas.",
-     _with("scope", "invoices:read, invoices:write")),
-    ("challenge-scope-empty", "The scope of the challenge is an empty string.", _with("scope", "")),
-    ("error-not-invalid-token", "A rejected token is called an unauthorized client.",
-     _with("error", "unauthorized_client")),
-    ("error-missing", "A rejected token is refused without an error code.", _with("error", None)),
-    ("scope-denied-unexplained", "A missing scope is answered with 403 without a challenge.",
-     _written(403, lambda denial: respond(replace(denial, body=json.dumps({"message": "forbidden"})), ()))),
-    ("scope-error-misnamed", "A missing scope is called access_denied.", _with("error", "access_denied", 403)),
-    ("scope-not-named", "The 403 does not name the missing scope.", _with("scope", None, 403)),
-    ("scope-misnamed", "The 403 names a scope that the token holds already.", _with("scope", "openid", 403)),
-    ("scope-denied-without-pointer", "The 403 does not lead to the metadata.", _with("resource_metadata", None, 403)),
-)  # fmt: skip
-
-
 def _asks_for_a_token(_incoming: Incoming, response: Response) -> bool:
     return response.status_code == 401 and 'error="' not in response.headers.get("www-authenticate", "")
 
@@ -127,6 +87,42 @@ def _on_preflight(**answer: Any) -> Change:
 _FOR_ALL = {"access-control-allow-origin": "*", "access-control-allow-credentials": "true"}
 
 FAULTS.rows(
+    ("challenge-bare", "The challenge of a missing token is the word Bearer alone; the pointer is elsewhere.",
+     _written(401, lambda denial: respond(denial, (
+         ("Bearer", bearer_challenge(denial, "DPoP")) if _has_no_error(denial) else (bearer_challenge(denial),))))),
+    ("challenge-quotes-inside", "The error description holds quotation marks.",
+     changing("challenges", invalid=lambda pointer, scope, description: (
+         token_invalid(pointer, scope, f'{description}: "kid" is not known')))),
+    ("challenge-missing", "A 401 comes without a WWW-Authenticate header.",
+     _written(401, lambda denial: respond(denial, ()))),
+    ("challenge-of-another-scheme", "The challenge is of the scheme Token.",
+     _written(401, lambda denial: respond(denial, (bearer_challenge(denial, "Token"),)))),
+    ("challenge-url-unquoted", "The URL of the metadata is not quoted.",
+     _worded(lambda text: text.replace('metadata="', "metadata=").replace('/mcp"', "/mcp"))),
+    ("challenge-commas-missing", "The parameters are separated by spaces.",
+     _worded(lambda text: text.replace('", ', '" '))),
+    ("challenge-single-quotes", "The values stand in single quotes.",
+     _worded(lambda text: text.replace('"', "'").replace("scope='invoices:read'", 'scope="a"'))),
+    ("challenge-parameter-twice", "The challenge names its realm twice.",
+     _worded(lambda text: f'{text}, realm="a", realm="b"')),
+    ("challenge-without-pointer", "The challenge of a missing token does not lead to the metadata.",
+     _with("resource_metadata", None, when=_has_no_error)),
+    ("challenge-without-pointer-on-bad-token", "The challenge of a rejected token does not lead to the metadata.",
+     _with("resource_metadata", None, when=lambda denial: not _has_no_error(denial))),
+    ("challenge-without-scope", "The challenge of a missing token names no scope.",
+     _with("scope", None, when=_has_no_error)),
+    ("challenge-scope-with-commas", "The scopes of the challenge are separated by commas.",
+     _with("scope", "invoices:read, invoices:write")),
+    ("challenge-scope-empty", "The scope of the challenge is an empty string.", _with("scope", "")),
+    ("error-not-invalid-token", "A rejected token is called an unauthorized client.",
+     _with("error", "unauthorized_client")),
+    ("error-missing", "A rejected token is refused without an error code.", _with("error", None)),
+    ("scope-denied-unexplained", "A missing scope is answered with 403 without a challenge.",
+     _written(403, lambda denial: respond(replace(denial, body=json.dumps({"message": "forbidden"})), ()))),
+    ("scope-error-misnamed", "A missing scope is called access_denied.", _with("error", "access_denied", 403)),
+    ("scope-not-named", "The 403 does not name the missing scope.", _with("scope", None, 403)),
+    ("scope-misnamed", "The 403 names a scope that the token holds already.", _with("scope", "openid", 403)),
+    ("scope-denied-without-pointer", "The 403 does not lead to the metadata.", _with("resource_metadata", None, 403)),
     ("session-id-on-refusal", "A 401 hands out a session id.",
      adding("mcp-session-id", "opened-before-it-was-asked", lambda _, response: response.status_code == 401)),
     ("login-redirect", "Without a token the caller is sent to a login page.",

@@ -66,6 +66,14 @@ def _one_audience(matches: Callable[[str, str], bool]) -> Change:
                      and matches(claims["aud"], trust.settings.resource))  # fmt: skip
 
 
+def _same_origin(named: str, resource: str) -> bool:
+    try:
+        ours, theirs = urlsplit(resource), urlsplit(named)
+    except ValueError:
+        return False
+    return (ours.scheme, ours.netloc) == (theirs.scheme, theirs.netloc)
+
+
 FAULTS.rows(
     ("issuer-ignored", "The issuer is not looked at.", _issuer(always)),
     ("issuer-missing-accepted", "The issuer is compared only where the token names one.",
@@ -85,18 +93,6 @@ FAULTS.rows(
      _issuer_text(lambda named, ours: named.split("\0")[0] == ours)),
     ("issuer-unknown-fails", "The settings of an unknown issuer are looked up, and the request fails.",
      breaking("issuer")(lambda claims, trust: claims.get("iss") != trust.settings.issuer)),
-)  # fmt: skip
-
-
-def _same_origin(named: str, resource: str) -> bool:
-    try:
-        ours, theirs = urlsplit(resource), urlsplit(named)
-    except ValueError:
-        return False
-    return (ours.scheme, ours.netloc) == (theirs.scheme, theirs.netloc)
-
-
-FAULTS.rows(
     ("audience-ignored", "The audience is not looked at.", _audience(always)),
     ("audience-missing-accepted", "The audience is compared only where the token names one.",
      _audience(lambda claims, _trust: claims.get("aud") is None)),
@@ -164,6 +160,15 @@ def _defaulting(part: str, when: Callable[[Claims, str], bool]) -> Change:
     return verifying(**{part: step})
 
 
+def _bound(claims: Claims) -> bool:
+    return isinstance(claims["cnf"], dict) and bool(_BINDINGS & set(claims["cnf"]))
+
+
+def _accepting(typ: str, when: Callable[[Claims, Trust], bool]) -> Change:
+    """Accept tokens of one more kind, whose audience is right for that kind."""
+    return all_of(accepting("kind")(lambda header, _trust: header.get("typ") == typ), accepting("audience")(when))
+
+
 FAULTS.rows(
     *(
         (f"{part}-{how}-accepted", f"A token whose {part} is {how} stands for a default {part}.",
@@ -174,28 +179,11 @@ FAULTS.rows(
             ("empty", lambda claims, name: claims.get(name) == ""),
             ("null", lambda claims, name: name in claims and claims[name] is None),
         )
-    )
-)  # fmt: skip
-
-
-def _bound(claims: Claims) -> bool:
-    return isinstance(claims["cnf"], dict) and bool(_BINDINGS & set(claims["cnf"]))
-
-
-FAULTS.rows(
+    ),
     ("bound-token-breaks", "A token that is bound to a key breaks the server.",
      breaking("not_before")(lambda claims, _trust: "cnf" in claims and _bound(claims))),
     ("confirmation-breaks", "A confirmation of a kind that nobody has thought of breaks the server.",
      breaking("not_before")(lambda claims, _trust: "cnf" in claims and not _bound(claims))),
-)  # fmt: skip
-
-
-def _accepting(typ: str, when: Callable[[Claims, Trust], bool]) -> Change:
-    """Accept tokens of one more kind, whose audience is right for that kind."""
-    return all_of(accepting("kind")(lambda header, _trust: header.get("typ") == typ), accepting("audience")(when))
-
-
-FAULTS.rows(
     ("id-token-accepted", "An ID token of the same login is taken for an access token.",
      _accepting("JWT", lambda claims, trust: "nonce" in claims
                 and claims.get("aud") == claims.get(trust.settings.claims.client))),

@@ -118,6 +118,39 @@ def pointer_from_forwarded_host(settings: LabSettings, incoming: Incoming) -> st
     return base + WELL_KNOWN + settings.resource_path
 
 
+@FAULTS.by(lambda serve: all_of(_with(jwks_uri=lambda settings: settings.base + _KEYS), intercepting(intercept=serve)))
+async def resource_private_keys(_lab: Lab, incoming: Incoming) -> Response | None:
+    """The key set of the resource holds a private key."""
+    return JSONResponse({"keys": [_new_key(private=True)]}) if incoming.path == _KEYS else None
+
+
+@FAULTS.by(_edited)
+def metadata_unsigned_jwt(_settings: LabSettings, document: _Document) -> _Document:
+    """The signed metadata is not signed."""
+    parts = ({"alg": "none"}, {"iss": document["resource"], **document})
+    encoded = (base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts)
+    return {**document, "signed_metadata": ".".join((*encoded, ""))}
+
+
+def _server_edited(edit: _Edit) -> Change:
+    """Name the own authorization server, and change its metadata."""
+    return all_of(PROFILES[Profile.OWN_AS], _edited(edit, "authorization_server"))
+
+
+def _server_with(**members: object) -> Change:
+    return _server_edited(_having(**members))
+
+
+def _server_serving(serve: _Serve, *, keys: bool = False) -> Change:
+    """Name the own authorization server, and serve its metadata, or its key set, in another way."""
+    return all_of(PROFILES[Profile.OWN_AS], _documents(serve_authorization_server=lambda document, incoming: (
+        serve if (incoming.path == JWKS_PATH) is keys else serve_json)(document, incoming)))  # fmt: skip
+
+
+def _query_issuer(settings: LabSettings) -> str:
+    return f"{settings.own_issuer}?tenant=1"
+
+
 FAULTS.rows(
     ("metadata-copies-differ", "The copy at the root names an abandoned authorization server.",
      all_of(PROFILES[Profile.ROOT_AND_PATH_METADATA],
@@ -186,43 +219,6 @@ FAULTS.rows(
     ("metadata-anonymous-jwt", "The signed metadata does not say who signed it.",
      _edited(lambda _settings, document: {**document, "signed_metadata": jwt.encode(
          dict(document), ec.generate_private_key(ec.SECP256R1()), "ES256")})),
-)  # fmt: skip
-
-
-@FAULTS.by(lambda serve: all_of(_with(jwks_uri=lambda settings: settings.base + _KEYS), intercepting(intercept=serve)))
-async def resource_private_keys(_lab: Lab, incoming: Incoming) -> Response | None:
-    """The key set of the resource holds a private key."""
-    return JSONResponse({"keys": [_new_key(private=True)]}) if incoming.path == _KEYS else None
-
-
-@FAULTS.by(_edited)
-def metadata_unsigned_jwt(_settings: LabSettings, document: _Document) -> _Document:
-    """The signed metadata is not signed."""
-    parts = ({"alg": "none"}, {"iss": document["resource"], **document})
-    encoded = (base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in parts)
-    return {**document, "signed_metadata": ".".join((*encoded, ""))}
-
-
-def _server_edited(edit: _Edit) -> Change:
-    """Name the own authorization server, and change its metadata."""
-    return all_of(PROFILES[Profile.OWN_AS], _edited(edit, "authorization_server"))
-
-
-def _server_with(**members: object) -> Change:
-    return _server_edited(_having(**members))
-
-
-def _server_serving(serve: _Serve, *, keys: bool = False) -> Change:
-    """Name the own authorization server, and serve its metadata, or its key set, in another way."""
-    return all_of(PROFILES[Profile.OWN_AS], _documents(serve_authorization_server=lambda document, incoming: (
-        serve if (incoming.path == JWKS_PATH) is keys else serve_json)(document, incoming)))  # fmt: skip
-
-
-def _query_issuer(settings: LabSettings) -> str:
-    return f"{settings.own_issuer}?tenant=1"
-
-
-FAULTS.rows(
     ("as-metadata-duplicate-member", "The authorization server's metadata has two token endpoints.",
      _server_serving(_as_text(lambda text: f'{{"token_endpoint": "{_OLD_ENDPOINT}", {text[1:]}'))),
     ("as-documents-differ", "The OpenID Connect document has another token endpoint.",

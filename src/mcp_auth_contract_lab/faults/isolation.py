@@ -55,42 +55,6 @@ def isolation_unknown_id_breaks(_invoice_id: str) -> None:
 
 
 FAULTS.rows(
-    *(
-        (f"isolation-owner-ignored-by-{name}", f"{what} asks for no owner.", _seen_by(_any_customer, way))
-        for name, what, way in (
-            ("tool", "The tool that reads", Way.GET),
-            ("resource", "The resource", Way.RESOURCE),
-            ("prompt", "The prompt", Way.PROMPT),
-            ("list", "The list", Way.LIST),
-            ("search", "The search", Way.SEARCH),
-            ("export", "The export", Way.EXPORT),
-        )
-    ),
-    ("isolation-tenant-is-enough", "Whoever is of the same tenant may read a record.",
-     _seen_by(_same_tenant, *_READS)),
-    ("isolation-list-by-tenant", "Lists, searches and exports are filtered by the tenant alone.",
-     _seen_by(_same_tenant, *_LISTS)),
-    ("isolation-tenant-ignored", "A user of the same name in another tenant may read a record.",
-     _seen_by(lambda principal, invoice: principal.subject == invoice.owner, *_READS, *_LISTS)),
-    ("isolation-readers-shut-out", "Only the owner may read what is shared.",
-     _isolation(visible=lambda principal, invoice, _way: is_owner(principal, invoice))),
-    ("isolation-write-unchecked", "Whoever may write may write everything.", _seen_by(_any_customer, Way.UPDATE)),
-    ("isolation-write-before-check", "A foreign record is changed before the write is refused.",
-     all_of(_seen_by(_any_customer, Way.UPDATE), _isolation(told=is_owner))),
-    ("isolation-cursor-carries-owner", "A page token goes on with the list of whoever it was handed to.",
-     _isolation(page_owner=lambda _principal: "", listing=lambda caller, handed_to: handed_to or caller)),
-    ("isolation-cache-by-id", "What was read is kept under its id.", _kept_under(lambda _principal: None)),
-    ("isolation-cache-by-client", "What was read is kept for the OAuth client that asked.",
-     _kept_under(lambda principal: principal.client)),
-    ("isolation-cache-by-tenant", "What was read is kept for the tenant that asked.",
-     _kept_under(lambda principal: principal.tenant)),
-    ("isolation-key-ignored", "A write is executed again although its idempotency key is known.",
-     _isolation(repeated=lambda _principal, _key: None)),
-    ("isolation-key-shared", "An idempotency key brings whoever sends it the answer to the first write.",
-     _isolation(repeated=lambda _principal, key: key)),
-)  # fmt: skip
-
-FAULTS.rows(
     ("isolation-read-unaudited", "Reads by others than the owner are missing in the audit log.",
      _isolation(audited=lambda _principal, _invoice: False)),
     within=Profile.AUDITED,
@@ -124,6 +88,39 @@ def _serving(bound: _Bound, *uses: Use) -> Change:
 
 
 FAULTS.rows(
+    *(
+        (f"isolation-owner-ignored-by-{name}", f"{what} asks for no owner.", _seen_by(_any_customer, way))
+        for name, what, way in (
+            ("tool", "The tool that reads", Way.GET),
+            ("resource", "The resource", Way.RESOURCE),
+            ("prompt", "The prompt", Way.PROMPT),
+            ("list", "The list", Way.LIST),
+            ("search", "The search", Way.SEARCH),
+            ("export", "The export", Way.EXPORT),
+        )
+    ),
+    ("isolation-tenant-is-enough", "Whoever is of the same tenant may read a record.",
+     _seen_by(_same_tenant, *_READS)),
+    ("isolation-list-by-tenant", "Lists, searches and exports are filtered by the tenant alone.",
+     _seen_by(_same_tenant, *_LISTS)),
+    ("isolation-tenant-ignored", "A user of the same name in another tenant may read a record.",
+     _seen_by(lambda principal, invoice: principal.subject == invoice.owner, *_READS, *_LISTS)),
+    ("isolation-readers-shut-out", "Only the owner may read what is shared.",
+     _isolation(visible=lambda principal, invoice, _way: is_owner(principal, invoice))),
+    ("isolation-write-unchecked", "Whoever may write may write everything.", _seen_by(_any_customer, Way.UPDATE)),
+    ("isolation-write-before-check", "A foreign record is changed before the write is refused.",
+     all_of(_seen_by(_any_customer, Way.UPDATE), _isolation(told=is_owner))),
+    ("isolation-cursor-carries-owner", "A page token goes on with the list of whoever it was handed to.",
+     _isolation(page_owner=lambda _principal: "", listing=lambda caller, handed_to: handed_to or caller)),
+    ("isolation-cache-by-id", "What was read is kept under its id.", _kept_under(lambda _principal: None)),
+    ("isolation-cache-by-client", "What was read is kept for the OAuth client that asked.",
+     _kept_under(lambda principal: principal.client)),
+    ("isolation-cache-by-tenant", "What was read is kept for the tenant that asked.",
+     _kept_under(lambda principal: principal.tenant)),
+    ("isolation-key-ignored", "A write is executed again although its idempotency key is known.",
+     _isolation(repeated=lambda _principal, _key: None)),
+    ("isolation-key-shared", "An idempotency key brings whoever sends it the answer to the first write.",
+     _isolation(repeated=lambda _principal, key: key)),
     *(
         (f"isolation-handle-{name}", f"An export serves {whom}.", _exports(serves=bound))
         for name, whom, bound in _BINDINGS

@@ -97,46 +97,6 @@ def _line(incoming: Incoming) -> str:
     return lines[0] if len(lines) == 1 else ""
 
 
-FAULTS.rows(
-    ("scheme-case-sensitive", "Only the spelling Bearer is a token's scheme.",
-     _header(lambda value: None if value.startswith("Bearer") else Absent())),
-    ("any-scheme-accepted", "A token under the scheme Token, JWT or DPoP is taken for a bearer token.",
-     _word(lambda words: words[1] if len(words) == 2 and words[0].lower() in ("token", "jwt", "dpop") else None)),
-    ("trailing-word-ignored", "What follows the token is not read.",
-     _word(lambda words: words[1] if len(words) > 2 and words[0].lower() == "bearer" else None)),
-    ("doubled-scheme-accepted", "Bearer may be said twice.",
-     _word(lambda words: words[2] if len(words) == 3 and words[1].lower() == "bearer" else None)),
-    # Python takes the no-break space of Latin-1 for white space, too.
-    ("no-break-space-splits", "Any white space separates scheme and token.",
-     _word(lambda words: words[1] if len(words) == 2 and words[0].lower() == "bearer" else None)),
-    ("credentials-cleaned", "Quotes, colons and the like around the token are left out.",
-     _header(lambda value: None if "," in value[:-1]
-             else read_authorization(re.sub(r'[",:=]|token=', " ", value.rstrip("="))))),
-    ("bare-token-accepted", "A token needs no scheme before it.",
-     _header(lambda value: Presented(value) if " " not in value and value.count(".") == 2 else None)),
-    ("comma-list-split", "A comma separates tokens, and the last one counts.",
-     _header(lambda value: read_authorization(value.rpartition(",")[2]))),
-    ("comma-list-first", "A comma separates tokens, and the first one counts.",
-     _header(lambda value: read_authorization(value.partition(",")[0]))),
-    ("beyond-ascii-breaks-down", "An octet beyond ASCII in the header ends in a 500.",
-     _breaking(lambda incoming: not _line(incoming).isascii())),
-    ("odd-spacing-breaks-down", "Anything but one space behind the scheme ends in a 500.",
-     _breaking(lambda incoming: re.match(r"(?i)bearer(  |\t)", _line(incoming)) is not None)),
-    ("second-line-breaks-down", "A second Authorization line ends in a 500.",
-     _breaking(lambda incoming: len(incoming.header_lines("authorization")) > 1)),
-    ("second-place-breaks-down", "A token in the query beside one in the header ends in a 500.",
-     _breaking(lambda incoming: incoming.header("authorization") is not None
-               and "access_token" in incoming.request.query_params)),
-    ("basic-user-name-accepted", "The user name of Basic credentials is taken for a token.", _basic(0)),
-    ("basic-password-accepted", "The password of Basic credentials is taken for a token.", _basic(2)),
-    ("basic-user-accepted", "Any Basic user and password will do.",
-     _default_user(lambda value: (value or "").partition(" ")[0].lower() == "basic")),
-    ("empty-credentials-accepted", "A Bearer without a token is let in.",
-     _default_user(lambda value: value is not None and value.strip().lower() in ("", "bearer"))),
-    ("token-optional", "Without a token the caller is a default user.", _default_user(lambda value: value is None)),
-)  # fmt: skip
-
-
 @FAULTS.by(vouched)
 async def any_header_line_accepted(lab: Lab, incoming: Incoming) -> Principal | None:
     """Of several Authorization lines the good one counts."""
@@ -197,6 +157,42 @@ async def _query_over_header(incoming: Incoming) -> Credential:
 _ARGUMENT = _in_message(lambda message: rpc.params_of(message).get("arguments"), "access_token")
 
 FAULTS.rows(
+    ("scheme-case-sensitive", "Only the spelling Bearer is a token's scheme.",
+     _header(lambda value: None if value.startswith("Bearer") else Absent())),
+    ("any-scheme-accepted", "A token under the scheme Token, JWT or DPoP is taken for a bearer token.",
+     _word(lambda words: words[1] if len(words) == 2 and words[0].lower() in ("token", "jwt", "dpop") else None)),
+    ("trailing-word-ignored", "What follows the token is not read.",
+     _word(lambda words: words[1] if len(words) > 2 and words[0].lower() == "bearer" else None)),
+    ("doubled-scheme-accepted", "Bearer may be said twice.",
+     _word(lambda words: words[2] if len(words) == 3 and words[1].lower() == "bearer" else None)),
+    # Python takes the no-break space of Latin-1 for white space, too.
+    ("no-break-space-splits", "Any white space separates scheme and token.",
+     _word(lambda words: words[1] if len(words) == 2 and words[0].lower() == "bearer" else None)),
+    ("credentials-cleaned", "Quotes, colons and the like around the token are left out.",
+     _header(lambda value: None if "," in value[:-1]
+             else read_authorization(re.sub(r'[",:=]|token=', " ", value.rstrip("="))))),
+    ("bare-token-accepted", "A token needs no scheme before it.",
+     _header(lambda value: Presented(value) if " " not in value and value.count(".") == 2 else None)),
+    ("comma-list-split", "A comma separates tokens, and the last one counts.",
+     _header(lambda value: read_authorization(value.rpartition(",")[2]))),
+    ("comma-list-first", "A comma separates tokens, and the first one counts.",
+     _header(lambda value: read_authorization(value.partition(",")[0]))),
+    ("beyond-ascii-breaks-down", "An octet beyond ASCII in the header ends in a 500.",
+     _breaking(lambda incoming: not _line(incoming).isascii())),
+    ("odd-spacing-breaks-down", "Anything but one space behind the scheme ends in a 500.",
+     _breaking(lambda incoming: re.match(r"(?i)bearer(  |\t)", _line(incoming)) is not None)),
+    ("second-line-breaks-down", "A second Authorization line ends in a 500.",
+     _breaking(lambda incoming: len(incoming.header_lines("authorization")) > 1)),
+    ("second-place-breaks-down", "A token in the query beside one in the header ends in a 500.",
+     _breaking(lambda incoming: incoming.header("authorization") is not None
+               and "access_token" in incoming.request.query_params)),
+    ("basic-user-name-accepted", "The user name of Basic credentials is taken for a token.", _basic(0)),
+    ("basic-password-accepted", "The password of Basic credentials is taken for a token.", _basic(2)),
+    ("basic-user-accepted", "Any Basic user and password will do.",
+     _default_user(lambda value: (value or "").partition(" ")[0].lower() == "basic")),
+    ("empty-credentials-accepted", "A Bearer without a token is let in.",
+     _default_user(lambda value: value is not None and value.strip().lower() in ("", "bearer"))),
+    ("token-optional", "Without a token the caller is a default user.", _default_user(lambda value: value is None)),
     ("query-token-accepted", "A token in the query is accepted.",
      _beside(_from_query("access_token", "token", "bearer", "authorization", "auth", "jwt", "api_key"))),
     ("query-token-overrides", "A token in the query replaces the one in the header.",
@@ -298,23 +294,6 @@ async def listen_open(_lab: Lab, incoming: Incoming) -> Response:
     return OpenStream((acknowledged((await incoming.posted()).get("id"), {}),), primed=False)
 
 
-FAULTS.rows(
-    ("get-stream-open", "The GET stream needs no token.", _verb("GET")(_saying(OpenStream))),
-    ("head-open", "HEAD is answered without a token.", _verb("HEAD")(_saying(Response))),
-    ("legacy-sse-open", "The old SSE transport is still there, without a gate.",
-     _verb("GET", "/sse")(_saying(lambda: OpenStream(opening="event: endpoint\ndata: /messages?session_id=1\n\n")))),
-    ("notification-open", "Notifications need no token.",
-     _open_to_messages(lambda message: isinstance(message, dict) and "method" in message and "id" not in message)),
-    ("client-response-open", "Responses of a client need no token.",
-     _open_to_messages(lambda message: isinstance(message, dict) and rpc.is_response(message))),
-    ("batch-open", "A batch is executed without a token.",
-     _open_to_messages(lambda message: isinstance(message, list))),
-    ("modern-era-open", "Requests of 2026-07-28 need no token, those of older revisions do.",
-     _open_to_messages(lambda message: isinstance(message, dict)
-                       and META_VERSION in meta_of(message) and "id" in message)),
-)  # fmt: skip
-
-
 def _spelt(test: Callable[[str], bool]) -> Change:
     """Look at the path and query of a POST as they were sent."""
 
@@ -333,6 +312,35 @@ def _media(test: Callable[[str], bool]) -> Change:
 
 
 FAULTS.rows(
+    ("get-stream-open", "The GET stream needs no token.", _verb("GET")(_saying(OpenStream))),
+    ("head-open", "HEAD is answered without a token.", _verb("HEAD")(_saying(Response))),
+    (
+        "legacy-sse-open",
+        "The old SSE transport is still there, without a gate.",
+        _verb("GET", "/sse")(_saying(lambda: OpenStream(opening="event: endpoint\ndata: /messages?session_id=1\n\n"))),
+    ),
+    (
+        "notification-open",
+        "Notifications need no token.",
+        _open_to_messages(lambda message: isinstance(message, dict) and "method" in message and "id" not in message),
+    ),
+    (
+        "client-response-open",
+        "Responses of a client need no token.",
+        _open_to_messages(lambda message: isinstance(message, dict) and rpc.is_response(message)),
+    ),
+    (
+        "batch-open",
+        "A batch is executed without a token.",
+        _open_to_messages(lambda message: isinstance(message, list)),
+    ),
+    (
+        "modern-era-open",
+        "Requests of 2026-07-28 need no token, those of older revisions do.",
+        _open_to_messages(
+            lambda message: isinstance(message, dict) and META_VERSION in meta_of(message) and "id" in message
+        ),
+    ),
     *(
         (f"path-{name}-open", f"The gate does not know the path {shown}.", _spelt(test))
         for name, shown, test in (

@@ -1,7 +1,6 @@
 """Faults of the scope matrix: rights that something implies, ways past the check, challenges that lead nowhere."""
 
 import json
-from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,7 @@ from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing, with_m
 from mcp_auth_contract_lab.faults.scopes import free, scoping
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.methods import shown_if_allowed
-from mcp_auth_contract_lab.protocol import as_written, meta_of
+from mcp_auth_contract_lab.protocol import as_written, decoded, meta_of
 from mcp_auth_contract_lab.scopes import ADMIN, Operation, all_held, insufficient, required_scopes
 from mcp_auth_contract_lab.tools import READ, WRITE, Tool
 
@@ -30,38 +29,6 @@ _LISTED = "invoice://INV-1"
 _UNDECLARED = Tool("debug_dump", "Show everything", frozenset(), lambda *_: {}, {})
 _challenging = partial(changing, "challenges")
 _GONE, _NOWHERE = "export_invoices", "invoices:nobody"
-
-
-FAULTS.rows(
-    ("scope-only-in-list", "A tool is hidden from weak tokens, and runs for whoever knows its name.",
-     all_of(changing("listing", shown=shown_if_allowed),
-            free(lambda one: one.kind is OperationKind.TOOL and READ not in required_scopes(one)))),
-    ("scope-any-of", "One of the scopes of an operation is enough.",
-     scoping(covers=lambda granted, needed: bool(granted & needed) or not needed)),
-    ("scope-write-implies-read", "Who may write may read, which the contract does not say.",
-     scoping(covers=lambda granted, needed: all_held(granted | ({READ} if WRITE in granted else set()), needed))),
-    ("scope-write-is-all", "Who may write may do everything.",
-     scoping(covers=lambda granted, needed: WRITE in granted or all_held(granted, needed))),
-    ("scope-batch-of-one-unchecked", "A batch of one element is not looked into.",
-     scoping(batched=lambda messages: messages if len(messages) > 1 else ())),
-    ("scope-batch-tail-unchecked", "The first element of a batch is checked, and no other.",
-     scoping(batched=lambda messages: messages[:1])),
-    ("scope-ignored-for-completion", "Completion asks for no scope.",
-     free(lambda operation: operation.by == "completion/complete")),
-    ("scope-ignored-for-subscriptions", "Subscriptions ask for no scope.",
-     free(lambda operation: operation.by == "subscriptions/listen")),
-    ("scope-ignored-for-templates", "A resource that a template makes asks for no scope.",
-     free(lambda one: (
-         one.kind is OperationKind.RESOURCE and one.by == "resources/read" and one.name != _LISTED))),
-    ("scope-method-case-ignored", "A method runs in any case, and is checked in one.",
-     changing("protocol", spelt=str.lower)),
-    ("scope-hierarchy-ignored", "The scope of administrators implies nothing.", scoping(implied=frozenset)),
-    ("scope-undeclared-tool", "There is a tool that the contract does not name.",
-     changing("listing", besides=(_UNDECLARED,))),
-    ("scope-free-tool-guarded", "A tool without scopes asks for one.",
-     scoping(required=lambda operation: (
-         required_scopes(operation) | ({READ} if operation.name == "list_currencies" else set())))),
-)  # fmt: skip
 
 
 def _asked(ask: Callable[[Incoming, str, Mapping[str, Any], Mapping[str, Any]], _Asked]) -> Change:
@@ -80,9 +47,7 @@ def _asked_unmirrored(ask: Callable[[Incoming, str, Mapping[str, Any], Mapping[s
 @FAULTS.by(_asked_unmirrored)
 def scope_by_name_header(incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
     """The scopes are those of the tool that Mcp-Name names."""
-    name = incoming.header("mcp-name") or ""
-    if name.startswith("=?base64?"):
-        name = b64decode(name[9:-2]).decode()
+    name = decoded(incoming.header("mcp-name") or "")
     key = "uri" if method == "resources/read" else "name"
     return method, {**params, key: name} if key in params and name else params
 
@@ -118,6 +83,34 @@ def _refuse(operations: Sequence[Operation], needed: _Scopes, held: _Scopes) -> 
 
 
 FAULTS.rows(
+    ("scope-only-in-list", "A tool is hidden from weak tokens, and runs for whoever knows its name.",
+     all_of(changing("listing", shown=shown_if_allowed),
+            free(lambda one: one.kind is OperationKind.TOOL and READ not in required_scopes(one)))),
+    ("scope-any-of", "One of the scopes of an operation is enough.",
+     scoping(covers=lambda granted, needed: bool(granted & needed) or not needed)),
+    ("scope-write-implies-read", "Who may write may read, which the contract does not say.",
+     scoping(covers=lambda granted, needed: all_held(granted | ({READ} if WRITE in granted else set()), needed))),
+    ("scope-write-is-all", "Who may write may do everything.",
+     scoping(covers=lambda granted, needed: WRITE in granted or all_held(granted, needed))),
+    ("scope-batch-of-one-unchecked", "A batch of one element is not looked into.",
+     scoping(batched=lambda messages: messages if len(messages) > 1 else ())),
+    ("scope-batch-tail-unchecked", "The first element of a batch is checked, and no other.",
+     scoping(batched=lambda messages: messages[:1])),
+    ("scope-ignored-for-completion", "Completion asks for no scope.",
+     free(lambda operation: operation.by == "completion/complete")),
+    ("scope-ignored-for-subscriptions", "Subscriptions ask for no scope.",
+     free(lambda operation: operation.by == "subscriptions/listen")),
+    ("scope-ignored-for-templates", "A resource that a template makes asks for no scope.",
+     free(lambda one: (
+         one.kind is OperationKind.RESOURCE and one.by == "resources/read" and one.name != _LISTED))),
+    ("scope-method-case-ignored", "A method runs in any case, and is checked in one.",
+     changing("protocol", spelt=str.lower)),
+    ("scope-hierarchy-ignored", "The scope of administrators implies nothing.", scoping(implied=frozenset)),
+    ("scope-undeclared-tool", "There is a tool that the contract does not name.",
+     changing("listing", besides=(_UNDECLARED,))),
+    ("scope-free-tool-guarded", "A tool without scopes asks for one.",
+     scoping(required=lambda operation: (
+         required_scopes(operation) | ({READ} if operation.name == "list_currencies" else set())))),
     ("scope-by-method-header", "The scopes are those of the method that Mcp-Method names.",
      _asked_unmirrored(lambda incoming, method, params, _meta: (incoming.header("mcp-method") or method, params))),
     ("scope-by-meta-name", "The scopes are those of a name in _meta.",

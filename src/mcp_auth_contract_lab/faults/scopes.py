@@ -30,24 +30,6 @@ def _matching(equal: Callable[[str, str], bool]) -> Change:
     return scoping(covers=lambda granted, needed: all(any(equal(held, want) for held in granted) for want in needed))
 
 
-FAULTS.rows(
-    ("scope-ignored", "A good token may do everything.", free(always)),
-    ("scope-ignored-for-tools", "Tools ask for no scope.", free(lambda one: one.kind is OperationKind.TOOL)),
-    ("scope-ignored-for-resources", "Resources ask for no scope.",
-     free(lambda one: one.kind is OperationKind.RESOURCE)),
-    ("scope-ignored-for-prompts", "Prompts ask for no scope.", free(lambda one: one.kind is OperationKind.PROMPT)),
-    ("scope-ignored-for-writes", "The tool that writes asks for no scope.",
-     free(lambda one: WRITE in required_scopes(one))),
-    ("scope-none-is-all", "A token without scopes may do everything.",
-     scoping(covers=lambda granted, needed: not granted or all_held(granted, needed))),
-    ("scope-prefix-matches", "A scope that begins with the needed one is taken for it.", _matching(str.startswith)),
-    ("scope-part-matches", "A scope that contains the needed one is taken for it.", _matching(str.__contains__)),
-    ("scope-case-ignored", "Upper and lower case of a scope are the same.",
-     _matching(lambda held, want: held.lower() == want.lower())),
-    ("scope-wildcard-granted", "A star in a granted scope matches.",
-     _matching(lambda held, want: held in (want, "*", want.partition(":")[0] + ":*"))),
-)  # fmt: skip
-
 _NONE = frozenset[str]()
 _KNOWN = {*SCOPES_SUPPORTED, ADMIN, ""}
 
@@ -99,6 +81,21 @@ def scope_members_searched(value: Any) -> frozenset[str]:
 
 
 FAULTS.rows(
+    ("scope-ignored", "A good token may do everything.", free(always)),
+    ("scope-ignored-for-tools", "Tools ask for no scope.", free(lambda one: one.kind is OperationKind.TOOL)),
+    ("scope-ignored-for-resources", "Resources ask for no scope.",
+     free(lambda one: one.kind is OperationKind.RESOURCE)),
+    ("scope-ignored-for-prompts", "Prompts ask for no scope.", free(lambda one: one.kind is OperationKind.PROMPT)),
+    ("scope-ignored-for-writes", "The tool that writes asks for no scope.",
+     free(lambda one: WRITE in required_scopes(one))),
+    ("scope-none-is-all", "A token without scopes may do everything.",
+     scoping(covers=lambda granted, needed: not granted or all_held(granted, needed))),
+    ("scope-prefix-matches", "A scope that begins with the needed one is taken for it.", _matching(str.startswith)),
+    ("scope-part-matches", "A scope that contains the needed one is taken for it.", _matching(str.__contains__)),
+    ("scope-case-ignored", "Upper and lower case of a scope are the same.",
+     _matching(lambda held, want: held.lower() == want.lower())),
+    ("scope-wildcard-granted", "A star in a granted scope matches.",
+     _matching(lambda held, want: held in (want, "*", want.partition(":")[0] + ":*"))),
     ("scope-beginning-suffices", "A scope that is a beginning of the needed one is taken for it.",
      scoping(covers=lambda granted, needed: all(want.startswith(tuple(granted)) for want in needed))),
     ("scope-empty-is-all", "An empty scope claim grants everything.",

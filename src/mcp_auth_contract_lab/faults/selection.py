@@ -99,26 +99,6 @@ def _on_own_host(named: object, ours: str) -> bool:
         return False
 
 
-FAULTS.rows(
-    ("kid-too-long-breaks", "A key id of more than a thousand characters ends in a 500.",
-     breaking_over(lambda token: len(_text(token)) > _LONG)),
-    ("kid-in-query", "The key id is pasted into the query that finds the secret of HS256.",
-     hmac_keyed(lambda token, _keys: [found.encode() for found in _UNION.findall(_text(token))])),
-    ("kid-in-object", "The key id is looked up in an object, and finds what every object has.",
-     hmac_keyed(lambda token, _keys: (b"",) if _text(token) in _OF_EVERY_OBJECT else ())),
-    ("kid-opens-file", "The key id is the name of a file that holds the secret of HS256.",
-     hmac_keyed(lambda token, _keys: (
-         (b"",) if posixpath.normpath(posixpath.join("/srv/keys", _text(token))) == "/dev/null" else ()))),
-    ("jku-breaks", "An honest token that names a URL of keys ends in a 500.",
-     _after_signature(lambda token, _keys: "jku" in token.header)),
-    ("issuer-jwk-breaks", "An honest token that repeats the issuer's key ends in a 500.",
-     _after_signature(lambda token, _keys: "jwk" in token.header)),
-    ("kid-missing-breaks", "A token without a key id ends in a 500.",
-     breaking_over(lambda token: (
-         _kid(token) is None and token.header.get("alg") == "RS256" and "jwk" not in token.header))),
-)  # fmt: skip
-
-
 @FAULTS.step("verification", "keys")
 async def kid_of_any_type(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
     """With a key id that is no text, any published key may have signed."""
@@ -224,6 +204,22 @@ async def _keys_for_rs256_by_default(token: CompactJws, trust: Trust) -> Sequenc
 
 
 FAULTS.rows(
+    ("kid-too-long-breaks", "A key id of more than a thousand characters ends in a 500.",
+     breaking_over(lambda token: len(_text(token)) > _LONG)),
+    ("kid-in-query", "The key id is pasted into the query that finds the secret of HS256.",
+     hmac_keyed(lambda token, _keys: [found.encode() for found in _UNION.findall(_text(token))])),
+    ("kid-in-object", "The key id is looked up in an object, and finds what every object has.",
+     hmac_keyed(lambda token, _keys: (b"",) if _text(token) in _OF_EVERY_OBJECT else ())),
+    ("kid-opens-file", "The key id is the name of a file that holds the secret of HS256.",
+     hmac_keyed(lambda token, _keys: (
+         (b"",) if posixpath.normpath(posixpath.join("/srv/keys", _text(token))) == "/dev/null" else ()))),
+    ("jku-breaks", "An honest token that names a URL of keys ends in a 500.",
+     _after_signature(lambda token, _keys: "jku" in token.header)),
+    ("issuer-jwk-breaks", "An honest token that repeats the issuer's key ends in a 500.",
+     _after_signature(lambda token, _keys: "jwk" in token.header)),
+    ("kid-missing-breaks", "A token without a key id ends in a 500.",
+     breaking_over(lambda token: (
+         _kid(token) is None and token.header.get("alg") == "RS256" and "jwk" not in token.header))),
     ("rs256-alone", "RS256 is accepted alone, though the issuer signs with other algorithms too.",
      refusing("algorithm")(lambda header, _trust: header.get("alg") != "RS256")),
     ("algorithm-of-any-type", "A token that names no algorithm, or not by a string, is verified with RS256.",

@@ -110,6 +110,23 @@ async def tool_challenge_pointer_to_another(_lab: Lab, incoming: Incoming) -> Re
     return JSONResponse({"resource": "https://other.example.com/mcp", "authorization_servers": []})
 
 
+def _described(edit: Callable[[_Result], _Result], name: str = "get_invoice") -> Change:
+    """Describe one tool in another way."""
+
+    def described(tool: Tool) -> _Result:
+        return edit(with_schemes(tool)) if tool.name == name else with_schemes(tool)
+
+    return changing("listing", described=described)
+
+
+def _stating(*schemes: Mapping[str, Any], name: str = "get_invoice") -> Change:
+    said = {"securitySchemes": list(schemes)}
+    return _described(lambda entry: {**entry, **said, "_meta": said}, name)
+
+
+_NOAUTH = {"type": "noauth"}
+_READ = {"type": "oauth2", "scopes": ["invoices:read"]}
+
 FAULTS.rows(
     ("tool-challenge-in-401", "The result with the challenge is the body of a 401.",
      _answered(lambda _lab, _message, result: result if _refused(result) else None, status=401,
@@ -147,27 +164,6 @@ FAULTS.rows(
      _worded("insufficient_scope", "invalid_token", _WEAK)),
     ("tool-challenge-scope-not-named", "The result does not name the missing scope.",
      _worded(', scope="[^"]*"', "", _WEAK)),
-)  # fmt: skip
-
-
-def _described(edit: Callable[[_Result], _Result], name: str = "get_invoice") -> Change:
-    """Describe one tool in another way."""
-
-    def described(tool: Tool) -> _Result:
-        return edit(with_schemes(tool)) if tool.name == name else with_schemes(tool)
-
-    return changing("listing", described=described)
-
-
-def _stating(*schemes: Mapping[str, Any], name: str = "get_invoice") -> Change:
-    said = {"securitySchemes": list(schemes)}
-    return _described(lambda entry: {**entry, **said, "_meta": said}, name)
-
-
-_NOAUTH = {"type": "noauth"}
-_READ = {"type": "oauth2", "scopes": ["invoices:read"]}
-
-FAULTS.rows(
     ("tool-challenge-schemes-missing", "One protected tool states no securitySchemes.",
      _described(lambda entry: {name: entry[name] for name in entry if name not in ("securitySchemes", "_meta")})),
     ("tool-challenge-schemes-unknown", "One tool states a scheme of type http, as OpenAPI would.",
