@@ -85,12 +85,10 @@ def _raising(step: str, refusal: Callable[[], Exception], *, after: bool) -> Cal
 
     def change(when: When) -> Change:
         def changed(*given: Any) -> Any:
-            if not after and when(*given):
+            result = sound(*given) if after else None
+            if when(*given):
                 raise refusal()
-            result = sound(*given)
-            if after and when(*given):
-                raise refusal()
-            return result
+            return result if after else sound(*given)
 
         return verifying(**{step: changed})
 

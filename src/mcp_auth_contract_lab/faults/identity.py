@@ -4,13 +4,12 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from starlette.responses import Response
 
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.app import Lab
-from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.fault import Change, Faults, changing, with_memory
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
@@ -62,13 +61,9 @@ def _believing(named: Callable[[Incoming, Message], Mapping[str, object]], user:
     """Believe the names in one place of the request before those in the token."""
 
     async def whose(incoming: Incoming, message: Message, principal: Principal) -> Principal:
-        found = named(incoming, message)
-        subject, home = found.get(user), found.get(tenant)
-        return replace(
-            principal,
-            subject=subject if isinstance(subject, str) else principal.subject,
-            tenant=home if isinstance(home, str) else principal.tenant,
-        )
+        found = {"subject": named(incoming, message).get(user), "tenant": named(incoming, message).get(tenant)}
+        believed: dict[str, Any] = {part: name for part, name in found.items() if isinstance(name, str)}
+        return replace(principal, **believed)
 
     return then(whose)
 
@@ -202,18 +197,11 @@ async def user_kept_by_connection(first: _Memory, incoming: Incoming, message: M
     return replace(first.setdefault((_client(incoming), request_id(message)), caller), scopes=caller.scopes)
 
 
-@FAULTS.change
-def list_of_the_last_caller(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(lambda shown: changing("listing", shown=shown)))
+def list_of_the_last_caller(scopes: dict[str, frozenset[str]], principal: Principal, tool: Tool) -> bool:
     """tools/list shows the tools of whoever asked before."""
-    last: list[Principal] = []
-    first_tool, last_tool = next(iter(TOOLS)), list(TOOLS)[-1]
-    showing: list[frozenset[str]] = []
-
-    def shown(principal: Principal, tool: Tool) -> bool:
-        if tool.name == first_tool:
-            showing[:] = [last[0].scopes if last else principal.scopes]
-        if tool.name == last_tool:
-            last[:] = [principal]
-        return tool.scopes <= showing[0]
-
-    return changing("listing", shown=shown)(behaviour)
+    if tool.name == next(iter(TOOLS)):
+        scopes["shown"] = scopes.get("last", principal.scopes)
+    if tool.name == list(TOOLS)[-1]:
+        scopes["last"] = principal.scopes
+    return tool.scopes <= scopes["shown"]

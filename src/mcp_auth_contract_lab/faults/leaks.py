@@ -93,9 +93,7 @@ def _unknown_method(message: Message) -> bool:
     return str(message.get("method")).startswith("probe/")
 
 
-@FAULTS.by(lambda change: change, "403-bare-without-scopes")
-def bare_without_scopes(behaviour: Behaviour) -> Behaviour:
-    """The 403 to a token without scopes says nothing."""
+def _bare_without_scopes(behaviour: Behaviour) -> Behaviour:
     challenges = behaviour.challenges
 
     def insufficient(pointer: str | None, needed: frozenset[str], held: frozenset[str]) -> Denial:
@@ -132,6 +130,7 @@ FAULTS.rows(
      adding("www-authenticate", 'Bearer scope="invoices:read"', _refused_put)),
     ("put-401-with-session", "The 401 to PUT hands out a session id.",
      adding("mcp-session-id", "opened-before-it-was-asked", _refused_put)),
+    ("403-bare-without-scopes", "The 403 to a token without scopes says nothing.", _bare_without_scopes),
     ("403-with-session", "Every 403 hands out a session id.",
      adding("mcp-session-id", "opened-before-it-was-allowed", lambda _, response: response.status_code == 403)),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
 from mcp_auth_contract_lab.fault import Change, Faults, all_of, with_memory
-from mcp_auth_contract_lab.jose import CompactJws, decode_segment, object_of, parse_compact
+from mcp_auth_contract_lab.jose import CompactJws, assembled, parse_compact
 from mcp_auth_contract_lab.keyring import KEY_TYPES, usable
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.steps import (
@@ -34,9 +34,7 @@ def _parse_loosely(token: str) -> CompactJws:
     segments = token.split(".")
     if len(segments) not in (2, 3) or not all(segments[:2]):
         raise InvalidToken("the token is malformed")
-    header, payload, signature = (*segments, "")[:3]
-    signed = f"{header}.{payload}".encode("ascii")
-    return CompactJws(object_of(decode_segment(header)), decode_segment(payload), signed, decode_segment(signature))
+    return assembled(*(*segments, "")[:3])
 
 
 def _parse_empty_signature(token: str) -> CompactJws:
