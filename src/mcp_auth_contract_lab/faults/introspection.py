@@ -86,13 +86,13 @@ async def _unread_header(incoming: Incoming) -> Credential:
 
 
 FAULTS.rows(
-    ("introspection-active-ignored", "Whatever the authorization server says of a token, it is taken to be active.",
-     _introspecting(active=lambda _claims, _trust: None)),
     ("introspection-active-truthy", 'Anything but an empty value counts as active, the string "false" too.',
      _introspecting(active=lambda claims, trust: is_active({"active": bool(claims.get("active"))}, trust))),
     ("introspection-active-missing-accepted", "A token of which nobody says whether it is active is accepted.",
      _introspecting(active=lambda claims, trust: (
          None if claims.get("active") is None else is_active(claims, trust)))),
+    ("introspection-active-ignored", "Whatever the authorization server says of a token, it is taken to be active.",
+     _introspecting(active=lambda _claims, _trust: None)),
     ("introspection-audience-ignored", "An active token for any resource is accepted.",
      _introspecting(audience=lambda _claims, _trust: None)),
     ("introspection-open-on-error-status",

@@ -121,6 +121,9 @@ FAULTS.rows(
      _isolation(repeated=lambda _principal, _key: None)),
     ("isolation-key-shared", "An idempotency key brings whoever sends it the answer to the first write.",
      _isolation(repeated=lambda _principal, key: key)),
+    ("isolation-task-refusal-tells", "A foreign task is refused with its result beside the refusal.",
+     _tasks(refuse=lambda task: rpc.Refused(
+         rpc.INVALID_PARAMS, "task not found", None if task is None else dict(task.result or task.run())))),
     *(
         (f"isolation-handle-{name}", f"An export serves {whom}.", _exports(serves=bound))
         for name, whom, bound in _BINDINGS
@@ -140,9 +143,6 @@ FAULTS.rows(
     ("isolation-task-cancel-open", "tasks/cancel asks for no owner.", _serving(always, Use.CANCEL)),
     ("isolation-task-cancelled-before-check", "A foreign task is cancelled before the request is refused.",
      _tasks(cancelled_first=True)),
-    ("isolation-task-refusal-tells", "A foreign task is refused with its result beside the refusal.",
-     _tasks(refuse=lambda task: rpc.Refused(
-         rpc.INVALID_PARAMS, "task not found", None if task is None else dict(task.result or task.run())))),
     *(
         (f"isolation-request-state-{name}-and-acting",
          f"A state serves {whom}, in the name of whoever it was given to.",

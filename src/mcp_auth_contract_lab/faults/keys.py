@@ -36,6 +36,9 @@ def _unknown(members: Sequence[JWK], known: Sequence[JWK]) -> list[JWK]:
 
 
 FAULTS.rows(
+    ("same-kid-never-refreshed", "A key that replaces another of the same kid is never taken; the old one stays good.",
+     _keeping(merged=lambda cached, fetched: [
+         *(jwk for jwk in cached if jwk.get("kid") in _kids(fetched)), *_unknown(fetched, cached)])),
     ("keys-never-refetched", "The keys are fetched once, and neither age nor an unknown kid causes another fetch.",
      _keeping(in_date=always, rested=lambda _since, _settings: False)),
     ("keys-fetched-for-every-request", "The keys are not cached: every request fetches them.",
@@ -47,9 +50,6 @@ FAULTS.rows(
     ("old-keys-dropped-for-new",
      "When a new key comes, those that were known are dropped, though they are published still.",
      _keeping(merged=lambda cached, fetched: _unknown(fetched, cached) or fetched)),
-    ("same-kid-never-refreshed", "A key that replaces another of the same kid is never taken; the old one stays good.",
-     _keeping(merged=lambda cached, fetched: [
-         *(jwk for jwk in cached if jwk.get("kid") in _kids(fetched)), *_unknown(fetched, cached)])),
     ("key-cache-wiped-on-error", "A failed fetch drops the cached keys.",
      _keeping(after_failure=lambda _cached: None)),
     ("500-on-jwks-error", "While the keys cannot be had, requests end with 500.",

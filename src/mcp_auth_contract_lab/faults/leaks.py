@@ -55,13 +55,6 @@ def _refused_put(incoming: Incoming, response: Response) -> bool:
     return response.status_code == 401 and incoming.method == "PUT"
 
 
-@FAULTS.by(_in_results)
-def token_in_result(incoming: Incoming, result: dict[str, Any]) -> dict[str, Any]:
-    """The token comes back in the _meta of results."""
-    token = _token(incoming)
-    return {"_meta": {**result.get("_meta", {}), "debug": {"authInfo": {"token": token}}}} if token else {}
-
-
 def _saying(text: str) -> Change:
     """Say something in the body of a 401 to a token, `{}` standing for the token."""
     return replacing(
@@ -70,23 +63,6 @@ def _saying(text: str) -> Change:
             response, {"error": "invalid_token", "error_description": text.replace("{}", _token(incoming) or "")}
         ),
     )
-
-
-@FAULTS.by(edited)
-async def token_in_log(incoming: Incoming, response: Response) -> Response:
-    """The payload part of each token is logged."""
-    parts = (_token(incoming) or "").split(".")
-    if response.status_code == 200 and len(parts) == 3:
-        sys.stderr.write(f"DEBUG claims={parts[1]}\n")
-        sys.stderr.flush()
-    return response
-
-
-@FAULTS.by(_in_results)
-def canary_in_listing(_incoming: Incoming, result: dict[str, Any]) -> dict[str, Any]:
-    """The tools' descriptions have a user's record as their example."""
-    marked = [{**tool, "description": f"{tool['description']}, such as {_CANARY}"} for tool in result.get("tools", ())]
-    return {"tools": marked} if marked else {}
 
 
 def _unknown_method(message: Message) -> bool:
@@ -134,3 +110,27 @@ FAULTS.rows(
     ("403-with-session", "Every 403 hands out a session id.",
      adding("mcp-session-id", "opened-before-it-was-allowed", lambda _, response: response.status_code == 403)),
 )  # fmt: skip
+
+
+@FAULTS.by(edited)
+async def token_in_log(incoming: Incoming, response: Response) -> Response:
+    """The payload part of each token is logged."""
+    parts = (_token(incoming) or "").split(".")
+    if response.status_code == 200 and len(parts) == 3:
+        sys.stderr.write(f"DEBUG claims={parts[1]}\n")
+        sys.stderr.flush()
+    return response
+
+
+@FAULTS.by(_in_results)
+def canary_in_listing(_incoming: Incoming, result: dict[str, Any]) -> dict[str, Any]:
+    """The tools' descriptions have a user's record as their example."""
+    marked = [{**tool, "description": f"{tool['description']}, such as {_CANARY}"} for tool in result.get("tools", ())]
+    return {"tools": marked} if marked else {}
+
+
+@FAULTS.by(_in_results)
+def token_in_result(incoming: Incoming, result: dict[str, Any]) -> dict[str, Any]:
+    """The token comes back in the _meta of results."""
+    token = _token(incoming)
+    return {"_meta": {**result.get("_meta", {}), "debug": {"authInfo": {"token": token}}}} if token else {}

@@ -44,21 +44,6 @@ def _asked_unmirrored(ask: Callable[[Incoming, str, Mapping[str, Any], Mapping[s
     return all_of(_asked(ask), changing("protocol", mirrored=lambda _incoming, _message: None))
 
 
-@FAULTS.by(_asked_unmirrored)
-def scope_by_name_header(incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
-    """The scopes are those of the tool that Mcp-Name names."""
-    name = decoded(incoming.header("mcp-name") or "")
-    key = "uri" if method == "resources/read" else "name"
-    return method, {**params, key: name} if key in params and name else params
-
-
-@FAULTS.by(_asked)
-def scope_by_first_name(incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
-    """Of two names the first is checked, and the last runs."""
-    read = json.loads(incoming.read, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
-    return method, rpc.params_of(read) if isinstance(read, dict) else params
-
-
 @FAULTS.step("challenges", "write")
 def scope_challenge_split(denial: Denial) -> Response:
     """Each scope comes in a challenge of its own."""
@@ -130,3 +115,18 @@ FAULTS.rows(
             scoping(refuse=_refuse, required=lambda operation: (
                 frozenset({_NOWHERE}) if operation.name == _GONE else required_scopes(operation))))),
 )  # fmt: skip
+
+
+@FAULTS.by(_asked)
+def scope_by_first_name(incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
+    """Of two names the first is checked, and the last runs."""
+    read = json.loads(incoming.read, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
+    return method, rpc.params_of(read) if isinstance(read, dict) else params
+
+
+@FAULTS.by(_asked_unmirrored)
+def scope_by_name_header(incoming: Incoming, method: str, params: Mapping[str, Any], _meta: object) -> _Asked:
+    """The scopes are those of the tool that Mcp-Name names."""
+    name = decoded(incoming.header("mcp-name") or "")
+    key = "uri" if method == "resources/read" else "name"
+    return method, {**params, key: name} if key in params and name else params

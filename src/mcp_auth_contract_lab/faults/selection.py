@@ -123,13 +123,6 @@ async def kid_resolved_as_url(token: CompactJws, trust: Trust) -> Sequence[PyJWK
 
 
 @FAULTS.step("verification", "keys")
-async def jku_followed(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
-    """The keys are fetched from the URL that the token names."""
-    url = token.header.get("jku")
-    return await (_keys_at(url, token) if isinstance(url, str) else published_keys(token, trust))
-
-
-@FAULTS.step("verification", "keys")
 async def x5u_followed(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
     """The certificate is fetched from the URL that the token names."""
     url = token.header.get("x5u")
@@ -250,6 +243,13 @@ FAULTS.rows(
      _unverified(lambda token, keys: _named(token) == "RS256" and any(
          hashlib.sha256(token.signing_input).digest() in encoded for encoded in _decoded(token, keys)))),
 )  # fmt: skip
+
+
+@FAULTS.step("verification", "keys")
+async def jku_followed(token: CompactJws, trust: Trust) -> Sequence[PyJWK]:
+    """The keys are fetched from the URL that the token names."""
+    url = token.header.get("jku")
+    return await (_keys_at(url, token) if isinstance(url, str) else published_keys(token, trust))
 
 
 @FAULTS.by(hmac_keyed)
