@@ -6,11 +6,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mcp_auth_contract_lab import legacy, modern, rpc
-from mcp_auth_contract_lab.authorization_server import JWKS_PATH, OwnKey, answer_endpoint
+from mcp_auth_contract_lab import legacy, modern, refusal, rpc
 from mcp_auth_contract_lab.behaviour import SOUND, Behaviour
 from mcp_auth_contract_lab.challenges import Denial
 from mcp_auth_contract_lab.credentials import Absent, Malformed, Presented, present
+from mcp_auth_contract_lab.documents import JWKS_PATH, OwnKey, answer_endpoint
 from mcp_auth_contract_lab.endpoint import preflight, share_with_origin
 from mcp_auth_contract_lab.incoming import UNREADABLE, Incoming
 from mcp_auth_contract_lab.introspection import Introspector
@@ -20,16 +20,6 @@ from mcp_auth_contract_lab.principal import ANONYMOUS, Principal
 from mcp_auth_contract_lab.profiles import configured, profiled
 from mcp_auth_contract_lab.protocol import is_modern
 from mcp_auth_contract_lab.records import Ledger
-from mcp_auth_contract_lab.refusal import (
-    BodyTooLarge,
-    HttpRefused,
-    InsufficientScope,
-    IntrospectionUnavailable,
-    InvalidToken,
-    KeysUnavailable,
-    MalformedRequest,
-    NoCredentials,
-)
 from mcp_auth_contract_lab.scopes import BASIC_SCOPE
 from mcp_auth_contract_lab.sessions import Sessions
 from mcp_auth_contract_lab.settings import LabSettings
@@ -108,26 +98,27 @@ class Lab:
         side = await endpoint.intercept(self, incoming)
         if side is not None:
             return side
-        if origin is not None and not endpoint.origin_allowed(origin):
+        if origin is None:
+            return await self.guarded(incoming)
+        if not endpoint.origin_allowed(origin):
             return Response("this Origin is not allowed", 403, media_type="text/plain")
-        if origin is not None and incoming.method == "OPTIONS":
+        if incoming.method == "OPTIONS":
             return preflight(origin, self.allowed)
-        response = await self.guarded(incoming)
-        return share_with_origin(response, origin) if origin is not None else response
+        return share_with_origin(await self.guarded(incoming), origin)
 
     async def guarded(self, incoming: Incoming) -> Response:
         """Authenticate, then serve; write every refusal."""
         try:
             return await self.serve(incoming, await self.authenticate(incoming))
-        except (NoCredentials, MalformedRequest, InvalidToken, InsufficientScope) as denied:
+        except refusal.Denied as denied:
             return await self._denied(incoming, denied)
-        except KeysUnavailable:
+        except refusal.KeysUnavailable:
             return self.behaviour.keyring.outage()
-        except IntrospectionUnavailable:
+        except refusal.IntrospectionUnavailable:
             return self.behaviour.introspection.outage()
-        except BodyTooLarge:
+        except refusal.BodyTooLarge:
             return Response("the body is too large", 413, media_type="text/plain")
-        except HttpRefused as refused:
+        except refusal.HttpRefused as refused:
             if not refused.reason:
                 return Response(status_code=refused.status)
             headers = {} if refused.allow is None else {"allow": refused.allow}
@@ -145,11 +136,11 @@ class Lab:
             case Presented(token):
                 return await self.principal_of(token)
             case Malformed(description):
-                raise MalformedRequest(description)
+                raise refusal.MalformedRequest(description)
             case Absent():
                 if await behaviour.endpoint.open_to_all(incoming):
                     return ANONYMOUS
-                raise NoCredentials
+                raise refusal.NoCredentials
 
     async def principal_of(self, token: str) -> Principal:
         """Return who a token stands for. Raises InvalidToken, KeysUnavailable or IntrospectionUnavailable."""
@@ -171,13 +162,13 @@ class Lab:
             case "DELETE" if old:
                 return legacy.end(self, incoming, principal)
             case _:
-                raise HttpRefused(405, "this method is not served", self.allowed)
+                raise refusal.HttpRefused(405, "this method is not served", self.allowed)
 
     async def _post(self, incoming: Incoming, principal: Principal) -> Response:
         if not _is_json(incoming.header("content-type")):
-            raise HttpRefused(415, "the body must be application/json")
+            raise refusal.HttpRefused(415, "the body must be application/json")
         if not _accepts_answers(incoming.header("accept")):
-            raise HttpRefused(406, "answers are application/json or text/event-stream")
+            raise refusal.HttpRefused(406, "answers are application/json or text/event-stream")
         message = await incoming.message()
         if message is UNREADABLE:
             return rpc.rpc_response(rpc.error_message(None, rpc.PARSE_ERROR, "not JSON"), 400)
@@ -189,7 +180,7 @@ class Lab:
             await tell_upstream(self, incoming, message)
         return response
 
-    async def _denied(self, incoming: Incoming, denied: Exception) -> Response:
+    async def _denied(self, incoming: Incoming, denied: refusal.Denied) -> Response:
         challenges = self.behaviour.challenges
         denial = self._denial(incoming, denied)
         message = await incoming.posted() if challenges.in_tool_result(denial) else {}
@@ -197,15 +188,15 @@ class Lab:
             return challenges.write(denial)
         return rpc.rpc_response(rpc.result_message(message["id"], challenges.as_result(denial)))
 
-    def _denial(self, incoming: Incoming, denied: Exception) -> Denial:
+    def _denial(self, incoming: Incoming, denied: refusal.Denied) -> Denial:
         challenges = self.behaviour.challenges
         pointer = self.behaviour.documents.pointer(self.settings, incoming)
         match denied:
-            case InsufficientScope(needed=needed, held=held):
+            case refusal.InsufficientScope(needed=needed, held=held):
                 return challenges.insufficient(pointer, needed, held)
-            case InvalidToken(description=description):
+            case refusal.InvalidToken(description=description):
                 return challenges.invalid(pointer, BASIC_SCOPE, description)
-            case MalformedRequest(description=description):
+            case refusal.MalformedRequest(description=description):
                 return challenges.malformed(pointer, description)
             case _:
                 return challenges.missing(pointer, BASIC_SCOPE)

@@ -47,12 +47,10 @@ def _pointing(pointer: str | None) -> tuple[Parameter, ...]:
     return () if pointer is None else (("resource_metadata", pointer),)
 
 
-def _said(error: str, description: str) -> tuple[Parameter, ...]:
-    return (("error", error), ("error_description", description))
-
-
-def _body(error: str, description: str) -> str:
-    return json.dumps({"error": error, "error_description": description})
+def _wrong(status: int, error: str, description: str, *more: Parameter) -> Denial:
+    """Say what is wrong, in the challenge and in the body."""
+    said = {"error": error, "error_description": description}
+    return Denial(status, (*said.items(), *more), json.dumps(said))
 
 
 def token_missing(pointer: str | None, scope: str) -> Denial:
@@ -62,21 +60,19 @@ def token_missing(pointer: str | None, scope: str) -> Denial:
 
 def request_malformed(pointer: str | None, description: str) -> Denial:
     """A header that cannot be read is a malformed request (RFC 6750 §3.1)."""
-    said = (*_said("invalid_request", description), *_pointing(pointer))
-    return Denial(400, said, _body("invalid_request", description))
+    return _wrong(400, "invalid_request", description, *_pointing(pointer))
 
 
 def token_invalid(pointer: str | None, scope: str, description: str) -> Denial:
     """A token that fails validation (RFC 6750 §3.1)."""
-    said = (*_said("invalid_token", description), *_pointing(pointer), ("scope", scope))
-    return Denial(401, said, _body("invalid_token", description))
+    return _wrong(401, "invalid_token", description, *_pointing(pointer), ("scope", scope))
 
 
 def scope_insufficient(pointer: str | None, needed: frozenset[str], _held: frozenset[str]) -> Denial:
     """All the scopes of the operation in one challenge (MCP 2026-07-28, runtime insufficient scope)."""
     description = "the token lacks a scope that this operation needs"
-    said = (*_said("insufficient_scope", description), ("scope", " ".join(sorted(needed))))
-    return Denial(403, (*said, *_pointing(pointer)), _body("insufficient_scope", description))
+    scope = ("scope", " ".join(sorted(needed)))
+    return _wrong(403, "insufficient_scope", description, scope, *_pointing(pointer))
 
 
 def write_bearer(denial: Denial) -> Response:
@@ -86,11 +82,11 @@ def write_bearer(denial: Denial) -> Response:
 
 def in_result(denial: Denial) -> dict[str, Any]:
     """Return a tool result that refuses: text for the user, the challenge for the host (OpenAI Apps SDK)."""
-    text = denial.get("error_description")
+    text = denial.get("error_description") or "Sign in to continue."
     said = denial
-    if text is None:
-        text = "Sign in to continue."
-        said = replace(denial, parameters=(*denial.parameters, *_said("invalid_token", text)))
+    if denial.get("error_description") is None:
+        added = (("error", "invalid_token"), ("error_description", text))
+        said = replace(denial, parameters=(*denial.parameters, *added))
     return {
         "content": [{"type": "text", "text": text}],
         "isError": True,

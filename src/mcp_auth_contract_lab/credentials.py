@@ -41,10 +41,8 @@ Identity: TypeAlias = "Callable[[Lab, Incoming], Awaitable[Principal | None]]"
 def read_authorization(value: str) -> Credential:
     """Read one Authorization header line; the scheme is case-insensitive (RFC 9110 §11.1, RFC 6750 §2.1)."""
     scheme, _, rest = value.strip(" ").partition(" ")
-    if scheme.lower() != "bearer":
-        return Absent()
     token = rest.strip(" ")
-    if not token:
+    if scheme.lower() != "bearer" or not token:
         return Absent()
     if not _TOKEN68.fullmatch(token):
         return Malformed("the bearer token has characters that no token has")

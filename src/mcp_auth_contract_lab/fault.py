@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from mcp_auth_contract_lab.profile import Profile
@@ -42,12 +43,11 @@ class Faults(dict[str, Fault]):
                 raise ValueError(f"two faults are called {name}")
             self[name] = Fault(name, summary, change, within or self._within)
 
-    def by(self, make: Callable[[Any], Change], name: str = "") -> Callable[[_Function], _Function]:
+    def by(self, make: Callable[[Any], Change]) -> Callable[[_Function], _Function]:
         """Make a fault of the decorated function: its name, its docstring, and the change that `make` returns."""
 
         def register(function: _Function) -> _Function:
-            named = name or function.__name__.replace("_", "-")
-            self.rows((named, function.__doc__ or "", make(function)))
+            self.rows((function.__name__.replace("_", "-"), function.__doc__ or "", make(function)))
             return function
 
         return register
@@ -55,10 +55,6 @@ class Faults(dict[str, Fault]):
     def step(self, part: str, step: str) -> Callable[[_Function], _Function]:
         """Make a fault of the decorated function, which stands for one step of a part of the behaviour."""
         return self.by(lambda function: changing(part, **{step: function}))
-
-    def change(self, function: _Function) -> _Function:
-        """Make a fault of the decorated function, which changes a whole behaviour."""
-        return self.by(lambda change: change)(function)
 
 
 def changing(part: str, **steps: Any) -> Change:
@@ -69,6 +65,11 @@ def changing(part: str, **steps: Any) -> Change:
 def adapting(part: str, step: str, make: Callable[[Any], Any]) -> Change:
     """Return the change that replaces one step by what is made of it."""
     return lambda behaviour: changing(part, **{step: make(getattr(getattr(behaviour, part), step))})(behaviour)
+
+
+def with_memory(make: Callable[[Any], Change]) -> Callable[[Callable[..., Any]], Change]:
+    """Hand the function that makes the change a memory, which each server has of its own."""
+    return lambda function: lambda behaviour: make(partial(function, {}))(behaviour)
 
 
 def all_of(*changes: Change) -> Change:

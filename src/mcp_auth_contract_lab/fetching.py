@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from email.message import Message
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 _TIMEOUT_S = 5.0
 _SIZE_CAP = 1_000_000
@@ -29,15 +29,15 @@ class Reply:
     media_type: str = ""
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    def __init__(self, *, follow: bool) -> None:
+        self._follow = follow
 
-
-class _EveryRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: urllib.request.Request, _fp: IO[bytes], code: int, _msg: str, _headers: Message, newurl: str
-    ) -> urllib.request.Request:
+    ) -> urllib.request.Request | None:
+        if not self._follow:
+            return None
         data = req.data if code in (307, 308) else None
         return urllib.request.Request(newurl, data=data, headers=req.headers)  # noqa: S310  http is checked by exchange
 
@@ -56,8 +56,7 @@ def exchange(
     """
     if url is None or not url.startswith(("http://", "https://")):
         raise Unreachable
-    redirects = _EveryRedirect() if follow else _NoRedirect()
-    handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({}), redirects]
+    handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({}), _Redirects(follow=follow)]
     if url.startswith("https://"):
         context = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
         handlers.append(urllib.request.HTTPSHandler(context=context))
@@ -88,14 +87,12 @@ def _deadline() -> Iterator[threading.Event]:
 
 
 def _read(answer: HTTPResponse, late: threading.Event) -> bytes:
-    parts: list[bytes] = []
-    size = 0
+    whole = bytearray()
     # read1 returns what one packet brought, so that a body that comes in drops meets the deadline too.
     while part := answer.read1(65_536):
-        size += len(part)
-        if size > _SIZE_CAP or late.is_set():
+        whole += part
+        if len(whole) > _SIZE_CAP or late.is_set():
             raise Unreachable
-        parts.append(part)
     if answer.length:
         raise Unreachable
-    return b"".join(parts)
+    return bytes(whole)

@@ -59,14 +59,12 @@ class Incoming:
     async def body(self) -> bytes:
         """Return the body. Raises BodyTooLarge."""
         if self._body is None:
-            parts: list[bytes] = []
-            size = 0
+            whole = bytearray()
             async for part in self.request.stream():
-                size += len(part)
-                if size > BODY_CAP:
+                whole += part
+                if len(whole) > BODY_CAP:
                     raise BodyTooLarge
-                parts.append(part)
-            self._body = b"".join(parts)
+            self._body = bytes(whole)
         return self._body
 
     @property

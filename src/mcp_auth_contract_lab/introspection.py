@@ -70,16 +70,6 @@ def issuer_if_named(claims: Claims, trust: Trust) -> None:
         verification.issuer_identical(claims, trust)
 
 
-def until_ttl_or_expiry(claims: Claims, trust: Trust) -> float:
-    """The verdict is kept for a short time, and never beyond the token's end (RFC 7662 §4)."""
-    return float(min(trust.now + trust.settings.introspection_ttl, claims["exp"]))
-
-
-def unavailable() -> Response:
-    """Say that the server cannot tell, and when to come back (RFC 9110 §15.6.4)."""
-    return Response("the token cannot be introspected", 503, {"retry-after": "5"}, "text/plain")
-
-
 @dataclass(frozen=True, slots=True)
 class Introspection:
     """The steps in the order in which they run.
@@ -100,8 +90,14 @@ class Introspection:
     failed: Callable[[IntrospectionUnavailable], Principal] = cannot_tell
     active: Callable[[Claims, Trust], None] = is_active
     audience: Callable[[Claims, Trust], None] = verification.audience_named
-    kept_until: Callable[[Claims, Trust], float] = until_ttl_or_expiry
-    outage: Callable[[], Response] = unavailable
+    # For a short time, and never beyond the token's end (RFC 7662 §4).
+    kept_until: Callable[[Claims, Trust], float] = lambda claims, trust: min(
+        trust.now + trust.settings.introspection_ttl, claims["exp"]
+    )
+    # The server cannot tell, and says when to come back (RFC 9110 §15.6.4).
+    outage: Callable[[], Response] = lambda: Response(
+        "the token cannot be introspected", 503, {"retry-after": "5"}, "text/plain"
+    )
 
 
 class Introspector:

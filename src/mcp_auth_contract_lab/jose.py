@@ -3,7 +3,7 @@
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,15 +50,16 @@ def object_of(text: bytes) -> dict[str, Any]:
     return value
 
 
+def assembled(
+    header: str, payload: str, signature: str, *, decode: Callable[[str], bytes] = decode_segment
+) -> CompactJws:
+    """Return the JWS that three segments make. Raises InvalidToken."""
+    return CompactJws(object_of(decode(header)), decode(payload), f"{header}.{payload}".encode(), decode(signature))
+
+
 def parse_compact(token: str) -> CompactJws:
     """Split a compact JWS of three non-empty segments. Raises InvalidToken."""
     segments = token.split(".", 3)
     if len(segments) != 3 or not all(segments):
         raise InvalidToken("the token is malformed")
-    header, payload, signature = segments
-    return CompactJws(
-        object_of(decode_segment(header)),
-        decode_segment(payload),
-        f"{header}.{payload}".encode("ascii"),
-        decode_segment(signature),
-    )
+    return assembled(*segments)

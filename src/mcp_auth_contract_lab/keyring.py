@@ -17,12 +17,7 @@ from mcp_auth_contract_lab.settings import LabSettings
 JWK: TypeAlias = Mapping[str, Any]
 
 KEY_TYPES: Mapping[str, tuple[str, str | None]] = {
-    "RS256": ("RSA", None),
-    "RS384": ("RSA", None),
-    "RS512": ("RSA", None),
-    "PS256": ("RSA", None),
-    "PS384": ("RSA", None),
-    "PS512": ("RSA", None),
+    **dict.fromkeys(("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"), ("RSA", None)),
     "ES256": ("EC", "P-256"),
     "ES384": ("EC", "P-384"),
     "ES512": ("EC", "P-521"),
@@ -99,16 +94,6 @@ def fetch_jwks(
 Fetch: TypeAlias = Callable[[LabSettings], Mapping[str, Any]]
 
 
-async def off_the_loop(fetch: Fetch, settings: LabSettings) -> Mapping[str, Any]:
-    """Fetch on a thread, so that a slow issuer holds up nobody whose key is known."""
-    return await asyncio.to_thread(fetch, settings)
-
-
-def unavailable() -> Response:
-    """Say that the server cannot tell, and when to come back (RFC 9110 §15.6.4)."""
-    return Response("the issuer's keys cannot be had", 503, {"retry-after": "5"}, "text/plain")
-
-
 @dataclass(frozen=True, slots=True)
 class Keyring:
     """How keys are had and kept. `fetch` blocks and raises KeysUnavailable; `run` runs it.
@@ -120,7 +105,8 @@ class Keyring:
     """
 
     fetch: Fetch = fetch_jwks
-    run: Callable[[Fetch, LabSettings], Awaitable[Mapping[str, Any]]] = off_the_loop
+    # On a thread, so that a slow issuer holds up nobody whose key is known.
+    run: Callable[[Fetch, LabSettings], Awaitable[Mapping[str, Any]]] = asyncio.to_thread
     members: Callable[[Mapping[str, Any]], Sequence[JWK]] = objects_only
     usable: Callable[[JWK, str], PyJWK | None] = usable
     # The fetched set is the whole truth: a key that is no longer published is no longer good.
@@ -131,7 +117,10 @@ class Keyring:
     rested: Callable[[float, LabSettings], bool] = lambda since, settings: not 0 <= since < settings.jwks_cooldown
     # The cached keys are in date: an outage must not turn a stranger's token into a 503.
     after_failure: Callable[[KeySet], KeySet | None] = lambda cached: cached
-    outage: Callable[[], Response] = unavailable
+    # The server cannot tell, and says when to come back (RFC 9110 §15.6.4).
+    outage: Callable[[], Response] = lambda: Response(
+        "the issuer's keys cannot be had", 503, {"retry-after": "5"}, "text/plain"
+    )
 
 
 class KeySource:
@@ -148,15 +137,10 @@ class KeySource:
 
     async def current(self) -> KeySet:
         """Return the keys, fetched if the cache is out of date. Raises KeysUnavailable."""
-        if self._fixed is not None:
-            return self._fixed
-        kept = self._in_date()
-        if kept is None:
-            async with self._lock:
-                kept = self._in_date()
-                if kept is None:
-                    return await self._refresh()
-        return kept
+        if (kept := self._fixed or self._in_date()) is not None:
+            return kept
+        async with self._lock:
+            return self._in_date() or await self._refresh()
 
     async def knowing(self, kid: object) -> KeySet:
         """Return the keys, refetched if none has the kid and the cooldown is over. Raises KeysUnavailable."""

@@ -10,7 +10,7 @@ from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.methods import CAPABILITIES, SERVER, Client, perform
 from mcp_auth_contract_lab.principal import Principal
-from mcp_auth_contract_lab.refusal import HttpRefused, RpcRefused
+from mcp_auth_contract_lab.refusal import HttpRefused
 from mcp_auth_contract_lab.scopes import authorize, needed_by, operations_of
 from mcp_auth_contract_lab.sessions import Listener, Session
 from mcp_auth_contract_lab.streams import OpenStream
@@ -54,9 +54,7 @@ def _initialize(lab: "Lab", message: Mapping[str, Any], principal: Principal) ->
         error = rpc.error_message(request_id, rpc.INVALID_PARAMS, "protocolVersion is missing")
         return rpc.rpc_response(error, 400)
     revision = Revision(wanted) if wanted in spoken else max(spoken)
-    headers = {}
-    if lab.behaviour.sessions.kept:
-        headers["mcp-session-id"] = lab.sessions.open(principal, revision).ident
+    headers = {_SESSION: lab.sessions.open(principal, revision).ident} if lab.behaviour.sessions.kept else {}
     result = {
         "protocolVersion": str(revision),
         "capabilities": {**CAPABILITIES, "logging": {}, **({"tasks": CORE_TASKS} if _tasks_in(lab, revision) else {})},
@@ -111,7 +109,7 @@ def _single(
         return _invalid("a request needs an id that is a string or an integer")
     try:
         authorize(lab.behaviour.scopes, principal, *lab.behaviour.protocol.asked(incoming, message))
-    except RpcRefused as refused:
+    except rpc.Refused as refused:
         return lab.behaviour.protocol.legacy_answer([rpc.refusal_message(message["id"], refused)], False, {})
     answered = run(lab, message, principal, revision)
     if session is not None and method == "tools/call" and "result" in answered:
@@ -139,7 +137,7 @@ def _batch(lab: "Lab", messages: list[Any], principal: Principal, revision: Revi
     for one in lab.behaviour.scopes.batched(requests):
         try:
             authorize(lab.behaviour.scopes, principal, one["method"], rpc.params_of(one))
-        except RpcRefused as refused:
+        except rpc.Refused as refused:
             unknown[one["id"]] = rpc.refusal_message(one["id"], refused)
     if not requests:
         return Response(status_code=202)
@@ -150,17 +148,15 @@ def _batch(lab: "Lab", messages: list[Any], principal: Principal, revision: Revi
 def run(lab: "Lab", message: Mapping[str, Any], principal: Principal, revision: Revision) -> dict[str, Any]:
     """Return the response to one request whose caller may do what it asks."""
     method, request_id, params = message["method"], message["id"], rpc.params_of(message)
-    if method == "ping":
-        return rpc.result_message(request_id, {})
-    if method == "logging/setLevel":
-        if params.get("level") not in _LOG_LEVELS:
-            return rpc.error_message(request_id, rpc.INVALID_PARAMS, "no such level")
+    if method == "logging/setLevel" and params.get("level") not in _LOG_LEVELS:
+        return rpc.error_message(request_id, rpc.INVALID_PARAMS, "no such level")
+    if method in ("ping", "logging/setLevel"):
         return rpc.result_message(request_id, {})
     client = Client(tasks=lab.tasks, core=True) if _tasks_in(lab, revision) else Client()
     try:
         context = lab.context(principal, rpc.RESOURCE_NOT_FOUND, client)
         result = perform(context, lab.behaviour.protocol.spelt(method), params)
-    except RpcRefused as refused:
+    except rpc.Refused as refused:
         return rpc.refusal_message(request_id, refused)
     return rpc.result_message(request_id, result)
 

@@ -4,13 +4,11 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.records import Ledger, Way
-from mcp_auth_contract_lab.refusal import RpcRefused
 from mcp_auth_contract_lab.states import States
 from mcp_auth_contract_lab.tasks import TASK_TOOLS, Tasks, Use
 from mcp_auth_contract_lab.tools import TOOLS, Tool, call_tool, invoice_json
@@ -72,10 +70,12 @@ class Context:
 def _tools_list(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     listing = context.listing
     offered = (*TOOLS.values(), *listing.besides)
-    tools = [_described(context, tool) for tool in offered if listing.shown(context.principal, tool)]
+    shown = [tool for tool in offered if listing.shown(context.principal, tool)]
+    taskable = {"execution": {"taskSupport": "optional"}} if context.client.core else {}
+    tools = [{**listing.described(tool), **(taskable if tool.name in TASK_TOOLS else {})} for tool in shown]
     start = context.ledger.page_offset(context.principal, "tools/list", params.get("cursor"))
     if start is None:
-        raise RpcRefused(rpc.INVALID_PARAMS, "the cursor is not valid")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "the cursor is not valid")
     size = listing.page or len(tools)
     page: dict[str, Any] = {"tools": tools[start : start + size]}
     if start + size < len(tools):
@@ -83,21 +83,15 @@ def _tools_list(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     return page
 
 
-def _described(context: Context, tool: Tool) -> dict[str, Any]:
-    described = context.listing.described(tool)
-    taskable = context.client.core and tool.name in TASK_TOOLS
-    return {**described, "execution": {"taskSupport": "optional"}} if taskable else described
-
-
 def _tools_call(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     name = params.get("name")
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:
-        raise RpcRefused(rpc.INVALID_PARAMS, "no such tool")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "no such tool")
     client, arguments, caller = context.client, params.get("arguments"), context.principal
     if client.must_answer and client.states is None and tool.name == _ASKS:
         needed: Mapping[str, Any] = {"requiredCapabilities": {"elicitation": {}}}
-        raise RpcRefused(rpc.MISSING_CAPABILITY, "the client has to answer a question", needed, 400)
+        raise rpc.Refused(rpc.MISSING_CAPABILITY, "the client has to answer a question", needed, 400)
     if client.states is not None and tool.name == _ASKS and tool.accepts(arguments):
         acting = _approved(client.states, caller, tool, params)
         if acting is None:
@@ -110,15 +104,14 @@ def _tools_call(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _approved(states: States, caller: Principal, tool: Tool, params: Mapping[str, Any]) -> Principal | None:
-    """Return who acts, where the client has answered; None where it has to be asked. Raises RpcRefused for the rest."""
+    """Return who acts, where the client has answered; None where it has to be asked. Raises Refused for the rest."""
     if "requestState" not in params and "inputResponses" not in params:
         return None
     acting = states.take(caller, tool.name, params["arguments"], params.get("requestState"))
     if acting is None:
-        raise RpcRefused(rpc.INVALID_PARAMS, "the requestState is not valid here")
-    responses = params.get("inputResponses")
-    answer = responses.get(_QUESTION) if isinstance(responses, dict) else None
-    return acting if isinstance(answer, dict) and answer.get("action") == "accept" else None
+        raise rpc.Refused(rpc.INVALID_PARAMS, "the requestState is not valid here")
+    answer = rpc.members_of(rpc.members_of(params.get("inputResponses")).get(_QUESTION))
+    return acting if answer.get("action") == "accept" else None
 
 
 def _asking(states: States, caller: Principal, tool: Tool, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,38 +126,31 @@ def _asking(states: States, caller: Principal, tool: Tool, params: Mapping[str, 
 
 
 def _resources_list(context: Context, _params: Mapping[str, Any]) -> dict[str, Any]:
-    invoices = context.ledger.visible(context.principal, Way.RESOURCES)
-    names = [one.invoice_id for one in invoices]
+    names = [one.invoice_id for one in context.ledger.visible(context.principal, Way.RESOURCES)]
     return {"resources": [{"uri": _SCHEME + one, "name": one, "mimeType": "application/json"} for one in names]}
 
 
 def _resources_read(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     uri = params.get("uri")
     if not isinstance(uri, str):
-        raise RpcRefused(rpc.INVALID_PARAMS, "uri is missing")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "uri is missing")
     invoice_id = uri.removeprefix(_SCHEME) if uri.startswith(_SCHEME) else ""
     found = context.ledger.find(context.principal, invoice_id, Way.RESOURCE)
     if found is None:
-        raise RpcRefused(context.not_found, "resource not found")
+        raise rpc.Refused(context.not_found, "resource not found")
     text = json.dumps(invoice_json(found))
     return {"contents": [{"uri": uri, "mimeType": "application/json", "text": text}]}
 
 
-def _prompts_list(_context: Context, _params: Mapping[str, Any]) -> dict[str, Any]:
-    arguments = [{"name": "invoice_id", "description": "one of your invoices", "required": True}]
-    return {"prompts": [{"name": _PROMPT, "description": "Summarise an invoice", "arguments": arguments}]}
-
-
 def _prompts_get(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     if params.get("name") != _PROMPT:
-        raise RpcRefused(rpc.INVALID_PARAMS, "no such prompt")
-    arguments = params.get("arguments")
-    invoice_id = arguments.get("invoice_id") if isinstance(arguments, dict) else None
+        raise rpc.Refused(rpc.INVALID_PARAMS, "no such prompt")
+    invoice_id = rpc.members_of(params.get("arguments")).get("invoice_id")
     if not isinstance(invoice_id, str):
-        raise RpcRefused(rpc.INVALID_PARAMS, "invoice_id is missing")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "invoice_id is missing")
     found = context.ledger.find(context.principal, invoice_id, Way.PROMPT)
     if found is None:
-        raise RpcRefused(rpc.INVALID_PARAMS, "invoice not found")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "invoice not found")
     text = f"Summarise this invoice: {json.dumps(invoice_json(found))}"
     message = {"role": "user", "content": {"type": "text", "text": text}}
     return {"description": "Summarise an invoice", "messages": [message]}
@@ -173,9 +159,9 @@ def _prompts_get(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
 def _complete(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     reference, argument = params.get("ref"), params.get("argument")
     if not isinstance(reference, dict) or not isinstance(argument, dict):
-        raise RpcRefused(rpc.INVALID_PARAMS, "ref and argument are needed")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "ref and argument are needed")
     if reference not in ({"type": "ref/prompt", "name": _PROMPT}, _TEMPLATE_REFERENCE):
-        raise RpcRefused(rpc.INVALID_PARAMS, "no such reference")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "no such reference")
     begun = argument.get("value")
     begun = begun if isinstance(begun, str) else ""
     invoices = context.ledger.visible(context.principal, Way.COMPLETION)
@@ -184,28 +170,30 @@ def _complete(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TEMPLATE_REFERENCE = {"type": "ref/resource", "uri": _SCHEME + "{invoice_id}"}
-
 _TEMPLATE = {"uriTemplate": _SCHEME + "{invoice_id}", "name": "invoice", "mimeType": "application/json"}
-_METHODS: Mapping[str, Callable[[Context, Mapping[str, Any]], dict[str, Any]]] = MappingProxyType(
-    {
-        "tools/list": _tools_list,
-        "tools/call": _tools_call,
-        "resources/list": _resources_list,
-        "resources/templates/list": lambda _context, _params: {"resourceTemplates": [_TEMPLATE]},
-        "resources/read": _resources_read,
-        "prompts/list": _prompts_list,
-        "prompts/get": _prompts_get,
-        "completion/complete": _complete,
-    }
-)
+_PROMPT_DESCRIBED = {
+    "name": _PROMPT,
+    "description": "Summarise an invoice",
+    "arguments": [{"name": "invoice_id", "description": "one of your invoices", "required": True}],
+}
+_METHODS: Mapping[str, Callable[[Context, Mapping[str, Any]], dict[str, Any]]] = {
+    "tools/list": _tools_list,
+    "tools/call": _tools_call,
+    "resources/list": _resources_list,
+    "resources/templates/list": lambda _context, _params: {"resourceTemplates": [_TEMPLATE]},
+    "resources/read": _resources_read,
+    "prompts/list": lambda _context, _params: {"prompts": [_PROMPT_DESCRIBED]},
+    "prompts/get": _prompts_get,
+    "completion/complete": _complete,
+}
 
 
 def perform(context: Context, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result of a method. Raises RpcRefused, METHOD_NOT_FOUND for one that does not exist here."""
+    """Return the result of a method. Raises Refused, METHOD_NOT_FOUND for one that does not exist here."""
     client = context.client
     if client.tasks is not None and method in (tuple(Use) if client.core else (Use.GET, Use.CANCEL)):
         return client.tasks.answer(context.principal, Use(method), params, core=client.core)
     run = _METHODS.get(method)
     if run is None:
-        raise RpcRefused(rpc.METHOD_NOT_FOUND, "method not found")
+        raise rpc.Refused(rpc.METHOD_NOT_FOUND, "method not found")
     return run(context, params)

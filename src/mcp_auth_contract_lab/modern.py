@@ -10,7 +10,6 @@ from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.methods import CAPABILITIES, SERVER, Client, perform
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.protocol import META_CAPABILITIES, META_VERSION, meta_of
-from mcp_auth_contract_lab.refusal import RpcRefused
 from mcp_auth_contract_lab.scopes import authorize
 from mcp_auth_contract_lab.streams import OpenStream
 from mcp_auth_contract_lab.tasks import EXTENSION
@@ -35,7 +34,7 @@ def answer(lab: "Lab", incoming: Incoming, message: object, principal: Principal
     request_id = message.get("id")
     try:
         return _answer(lab, incoming, message, principal)
-    except RpcRefused as refused:
+    except rpc.Refused as refused:
         known = request_id if rpc.is_request_id(request_id) else None
         return rpc.rpc_response(rpc.refusal_message(known, refused), refused.status or _STATUS.get(refused.code, 200))
 
@@ -43,12 +42,12 @@ def answer(lab: "Lab", incoming: Incoming, message: object, principal: Principal
 def _answer(lab: "Lab", incoming: Incoming, message: Mapping[str, Any], principal: Principal) -> Response:
     method, request_id = message.get("method"), message.get("id")
     if not isinstance(method, str):
-        raise RpcRefused(rpc.INVALID_REQUEST, "a request needs a method")
+        raise rpc.Refused(rpc.INVALID_REQUEST, "a request needs a method")
     if "id" not in message:
         _check_version_header(lab, incoming)
         return Response(status_code=202)
     if not rpc.is_request_id(request_id):
-        raise RpcRefused(rpc.INVALID_REQUEST, "a request needs an id")
+        raise rpc.Refused(rpc.INVALID_REQUEST, "a request needs an id")
     _check_envelope(lab, incoming, message)
     lab.behaviour.protocol.mirrored(incoming, message)
     params = rpc.params_of(message)
@@ -65,10 +64,8 @@ def _answer(lab: "Lab", incoming: Incoming, message: Mapping[str, Any], principa
 
 def _client(lab: "Lab", message: Mapping[str, Any]) -> Client:
     """Return what the client of this one request says it can do."""
-    said = meta_of(message).get(META_CAPABILITIES)
-    capabilities = said if isinstance(said, dict) else {}
-    extensions = capabilities.get("extensions")
-    tasks = lab.behaviour.tasks.offered and isinstance(extensions, dict) and EXTENSION in extensions
+    capabilities = rpc.members_of(meta_of(message).get(META_CAPABILITIES))
+    tasks = lab.behaviour.tasks.offered and EXTENSION in rpc.members_of(capabilities.get("extensions"))
     asked = lab.states if "elicitation" in capabilities else None
     return Client(asked, lab.behaviour.states.demanded, lab.tasks if tasks else None)
 
@@ -88,19 +85,18 @@ def _discover(lab: "Lab") -> dict[str, Any]:
     }
 
 
-def _check_version_header(lab: "Lab", incoming: Incoming) -> str:
+def _check_version_header(lab: "Lab", incoming: Incoming) -> None:
     lines = incoming.header_lines("mcp-protocol-version")
     if len(lines) != 1:
-        raise RpcRefused(rpc.HEADER_MISMATCH, "MCP-Protocol-Version is missing", status=400)
+        raise rpc.Refused(rpc.HEADER_MISMATCH, "MCP-Protocol-Version is missing", status=400)
     if not lab.behaviour.protocol.version_known(lines[0], lab.behaviour.protocol.modern):
         raise _unsupported(lab, lines[0])
-    return lines[0]
 
 
-def _unsupported(lab: "Lab", requested: object) -> RpcRefused:
+def _unsupported(lab: "Lab", requested: object) -> rpc.Refused:
     supported = [str(one) for one in lab.behaviour.protocol.revisions]
     detail = {"supported": supported, "requested": requested}
-    return RpcRefused(rpc.UNSUPPORTED_VERSION, "protocol version not supported", detail, 400)
+    return rpc.Refused(rpc.UNSUPPORTED_VERSION, "protocol version not supported", detail, 400)
 
 
 def _check_envelope(lab: "Lab", incoming: Incoming, message: Mapping[str, Any]) -> None:
@@ -109,11 +105,11 @@ def _check_envelope(lab: "Lab", incoming: Incoming, message: Mapping[str, Any]) 
     if message.get("method") == "initialize" and META_VERSION not in meta:
         raise _unsupported(lab, rpc.params_of(message).get("protocolVersion"))
     if header is None:
-        raise RpcRefused(rpc.HEADER_MISMATCH, "MCP-Protocol-Version is missing", status=400)
+        raise rpc.Refused(rpc.HEADER_MISMATCH, "MCP-Protocol-Version is missing", status=400)
     if not isinstance(meta.get(META_VERSION), str) or not isinstance(meta.get(META_CAPABILITIES), dict):
-        raise RpcRefused(rpc.INVALID_PARAMS, f"_meta needs {META_VERSION} and {META_CAPABILITIES}", status=400)
+        raise rpc.Refused(rpc.INVALID_PARAMS, f"_meta needs {META_VERSION} and {META_CAPABILITIES}", status=400)
     if not lab.behaviour.protocol.version_mirrored(header, meta[META_VERSION]):
-        raise RpcRefused(rpc.HEADER_MISMATCH, "MCP-Protocol-Version does not match _meta", status=400)
+        raise rpc.Refused(rpc.HEADER_MISMATCH, "MCP-Protocol-Version does not match _meta", status=400)
     _check_version_header(lab, incoming)
 
 
@@ -130,7 +126,7 @@ def _listen(lab: "Lab", request_id: Any, params: Mapping[str, Any], principal: P
     """Acknowledge the subscription and keep the stream open (MCP 2026-07-28, subscriptions)."""
     wanted = params.get("notifications")
     if not isinstance(wanted, dict):
-        raise RpcRefused(rpc.INVALID_PARAMS, "notifications is missing")
+        raise rpc.Refused(rpc.INVALID_PARAMS, "notifications is missing")
     honoured: dict[str, Any] = {kind: True for kind in _KINDS if wanted.get(kind) is True}
     if uris := wanted.get("resourceSubscriptions"):
         honoured["resourceSubscriptions"] = uris

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
-from types import MappingProxyType
 from typing import Any
 
 from starlette.responses import RedirectResponse, Response
@@ -13,14 +12,21 @@ from starlette.responses import RedirectResponse, Response
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.challenges import Denial, bearer_challenge, quoted, respond, token_invalid
-from mcp_auth_contract_lab.documents import ELSEWHERE, pointer_elsewhere
+from mcp_auth_contract_lab.challenges import (
+    Denial,
+    bearer_challenge,
+    quoted,
+    respond,
+    scope_insufficient,
+    token_invalid,
+)
+from mcp_auth_contract_lab.documents import ELSEWHERE, pointer_elsewhere, resource_metadata
 from mcp_auth_contract_lab.fault import Change, adapting, all_of, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.methods import DISCOVERY, shown_if_allowed
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.protocol import as_events, check_mirrored_invoice, invoice_described
-from mcp_auth_contract_lab.refusal import HttpRefused, RpcRefused
+from mcp_auth_contract_lab.refusal import HttpRefused
 from mcp_auth_contract_lab.scopes import BASIC_SCOPE, Operation, insufficient, operations_of, required_scopes
 from mcp_auth_contract_lab.settings import ENDPOINT, WELL_KNOWN, LabSettings
 from mcp_auth_contract_lab.streams import OpenStream
@@ -56,12 +62,6 @@ def speaking(*revisions: Revision) -> Change:
     return changing("protocol", revisions=revisions)
 
 
-def _as_unknown(operations: Sequence[Operation], needed: frozenset[str], held: frozenset[str]) -> Exception:
-    if all(one.kind is OperationKind.TOOL for one in operations):
-        return RpcRefused(rpc.INVALID_PARAMS, "no such tool")
-    return insufficient(operations, needed, held)
-
-
 async def discovery_is_open(incoming: Incoming) -> bool:
     """Whether a request only looks around."""
     return (await incoming.posted()).get("method") in DISCOVERY
@@ -77,30 +77,23 @@ async def _silent_stream(_lab: object, incoming: Incoming) -> Response | None:
     return OpenStream(seconds=_STREAM_S) if open_to else None
 
 
-def _several_lines(denial: Denial) -> Response:
-    return respond(denial, ('Basic realm="lab, internal"', f'{bearer_challenge(denial)}, DPoP algs="ES256"'))
+def _writing(challenges: Callable[[Denial], tuple[str, ...]]) -> Change:
+    return changing("challenges", write=lambda denial: respond(denial, challenges(denial)))
 
 
-def _unquoted(denial: Denial) -> Response:
+def _unquoted(denial: Denial) -> tuple[str, ...]:
     written = (f"{name}={value if name == 'error' else quoted(value)}" for name, value in denial.parameters)
-    return respond(denial, ("Bearer " + " , ".join(written),))
+    return ("Bearer " + " , ".join(written),)
 
 
-def _with_held_scopes(insufficient: Callable[..., Denial]) -> Callable[..., Denial]:
-    def repeating(pointer: str | None, needed: frozenset[str], held: frozenset[str]) -> Denial:
-        # Only words that a scope may consist of enter a header: the token can hold anything.
-        legal = {one for one in held if _SCOPE_TOKEN.fullmatch(one)}
-        return insufficient(pointer, needed | legal, held)
-
-    return repeating
+def _and_held(pointer: str | None, needed: frozenset[str], held: frozenset[str]) -> Denial:
+    # Only words that a scope may consist of enter a header: the token can hold anything.
+    return scope_insufficient(pointer, needed | {one for one in held if _SCOPE_TOKEN.fullmatch(one)}, held)
 
 
-def _malformed_as_401(pointer: str | None, description: str) -> Denial:
-    return token_invalid(pointer, BASIC_SCOPE, description)
-
-
-def _naming_own_server(metadata: Callable[[LabSettings], Mapping[str, Any]]) -> Callable[[LabSettings], Any]:
-    return lambda settings: {**metadata(settings), "authorization_servers": [settings.own_issuer]}
+def _as_unknown(operations: Sequence[Operation], needed: frozenset[str], held: frozenset[str]) -> Exception:
+    tools = all(one.kind is OperationKind.TOOL for one in operations)
+    return rpc.Refused(rpc.INVALID_PARAMS, "no such tool") if tools else insufficient(operations, needed, held)
 
 
 PUBLIC_TOOL = "whoami"
@@ -141,58 +134,63 @@ def _foreign_tasks(status: int) -> Change:
     return changing("tasks", refuse=lambda _task: HttpRefused(status, "no such task"))
 
 
-PROFILES: Mapping[Profile, Change] = MappingProxyType(
-    {
-        Profile.ROOT_METADATA: changing(
-            "documents",
-            published_at=lambda _settings, path: path == WELL_KNOWN,
-            pointer=lambda settings, _incoming: settings.base + WELL_KNOWN,
+PROFILES: Mapping[Profile, Change] = {
+    Profile.ROOT_METADATA: changing(
+        "documents",
+        published_at=lambda _settings, path: path == WELL_KNOWN,
+        pointer=lambda settings, _incoming: settings.base + WELL_KNOWN,
+    ),
+    Profile.ROOT_AND_PATH_METADATA: changing(
+        "documents", published_at=lambda settings, path: path in (WELL_KNOWN, WELL_KNOWN + settings.resource_path)
+    ),
+    Profile.HEADER_ONLY_METADATA: changing(
+        "documents", published_at=lambda _settings, path: path == ELSEWHERE, pointer=pointer_elsewhere
+    ),
+    Profile.NO_SESSIONS: changing("sessions", kept=False),
+    Profile.NO_STREAM: changing("sessions", stream=False),
+    Profile.SSE: changing("protocol", legacy_answer=as_events),
+    Profile.HIDDEN_TOOLS: changing("listing", shown=shown_if_allowed),
+    Profile.HIDDEN_AND_UNKNOWN: all_of(
+        changing("listing", shown=shown_if_allowed), changing("scopes", refuse=_as_unknown)
+    ),
+    Profile.PAGINATED: changing("listing", page=2),
+    Profile.PUBLIC_DISCOVERY: changing("endpoint", open_to_all=discovery_is_open),
+    Profile.SEVERAL_CHALLENGES: _writing(
+        lambda denial: ('Basic realm="lab, internal"', f'{bearer_challenge(denial)}, DPoP algs="ES256"')
+    ),
+    Profile.LOWER_CASE_SCHEME: _writing(lambda denial: (bearer_challenge(denial, "bearer"),)),
+    Profile.TOKEN_PARAMETERS: _writing(_unquoted),
+    Profile.EMPTY_REFUSALS: adapting(
+        "challenges", "write", lambda write: lambda denial: write(replace(denial, body=""))
+    ),
+    Profile.MALFORMED_401: changing(
+        "challenges", malformed=lambda pointer, description: token_invalid(pointer, BASIC_SCOPE, description)
+    ),
+    Profile.HELD_SCOPES: changing("challenges", insufficient=_and_held),
+    Profile.FOREIGN_SESSION_403: changing("sessions", foreign=403),
+    Profile.LEGACY_ONLY: speaking(*(one for one in Revision if not one.stateless)),
+    Profile.MODERN_ONLY: speaking(Revision.R2026_07_28),
+    Profile.OWN_AS: changing(
+        "documents",
+        resource_metadata=lambda settings: (
+            resource_metadata(settings) | {"authorization_servers": [settings.own_issuer]}
         ),
-        Profile.ROOT_AND_PATH_METADATA: changing(
-            "documents", published_at=lambda settings, path: path in (WELL_KNOWN, WELL_KNOWN + settings.resource_path)
-        ),
-        Profile.HEADER_ONLY_METADATA: changing(
-            "documents", published_at=lambda _settings, path: path == ELSEWHERE, pointer=pointer_elsewhere
-        ),
-        Profile.NO_SESSIONS: changing("sessions", kept=False),
-        Profile.NO_STREAM: changing("sessions", stream=False),
-        Profile.SSE: changing("protocol", legacy_answer=as_events),
-        Profile.HIDDEN_TOOLS: changing("listing", shown=shown_if_allowed),
-        Profile.HIDDEN_AND_UNKNOWN: all_of(
-            changing("listing", shown=shown_if_allowed), changing("scopes", refuse=_as_unknown)
-        ),
-        Profile.PAGINATED: changing("listing", page=2),
-        Profile.PUBLIC_DISCOVERY: changing("endpoint", open_to_all=discovery_is_open),
-        Profile.SEVERAL_CHALLENGES: changing("challenges", write=_several_lines),
-        Profile.LOWER_CASE_SCHEME: changing(
-            "challenges", write=lambda denial: respond(denial, (bearer_challenge(denial, "bearer"),))
-        ),
-        Profile.TOKEN_PARAMETERS: changing("challenges", write=_unquoted),
-        Profile.EMPTY_REFUSALS: adapting(
-            "challenges", "write", lambda write: lambda denial: write(replace(denial, body=""))
-        ),
-        Profile.MALFORMED_401: changing("challenges", malformed=_malformed_as_401),
-        Profile.HELD_SCOPES: adapting("challenges", "insufficient", _with_held_scopes),
-        Profile.FOREIGN_SESSION_403: changing("sessions", foreign=403),
-        Profile.LEGACY_ONLY: speaking(*(one for one in Revision if not one.stateless)),
-        Profile.MODERN_ONLY: speaking(Revision.R2026_07_28),
-        Profile.OWN_AS: adapting("documents", "resource_metadata", _naming_own_server),
-        Profile.SLASH_REDIRECT: changing("endpoint", intercept=_redirect_slash),
-        Profile.NO_TASKS: changing("tasks", offered=False),
-        Profile.FOREIGN_HANDLES_403: _foreign_tasks(403),
-        Profile.FOREIGN_HANDLES_404: _foreign_tasks(404),
-        Profile.SINGLE_USE: all_of(
-            adapting("isolation", "exports", lambda exports: replace(exports, ended_by_use=True)),
-            changing("states", once=True),
-        ),
-        Profile.ASKS_ALWAYS: changing("states", demanded=True),
-        Profile.MIRRORED_ARGUMENTS: all_of(
-            changing("protocol", mirrored=check_mirrored_invoice), changing("listing", described=invoice_described)
-        ),
-        Profile.STRICT_KEYS: changing("isolation", strict_keys=True),
-        Profile.TOOL_CHALLENGE: _challenging_in_results(lambda _denial: True),
-        Profile.INVALID_TOKEN_401: _challenging_in_results(lambda denial: denial.get("error") != "invalid_token"),
-        Profile.PUBLIC_STREAM: changing("endpoint", open_to_all=discovery_is_open, intercept=_silent_stream),
-        Profile.EITHER_CHALLENGE: _challenging_in_results(lambda denial: denial.get("error") is None),
-    }
-)
+    ),
+    Profile.SLASH_REDIRECT: changing("endpoint", intercept=_redirect_slash),
+    Profile.NO_TASKS: changing("tasks", offered=False),
+    Profile.FOREIGN_HANDLES_403: _foreign_tasks(403),
+    Profile.FOREIGN_HANDLES_404: _foreign_tasks(404),
+    Profile.SINGLE_USE: all_of(
+        adapting("isolation", "exports", lambda exports: replace(exports, ended_by_use=True)),
+        changing("states", once=True),
+    ),
+    Profile.ASKS_ALWAYS: changing("states", demanded=True),
+    Profile.MIRRORED_ARGUMENTS: all_of(
+        changing("protocol", mirrored=check_mirrored_invoice), changing("listing", described=invoice_described)
+    ),
+    Profile.STRICT_KEYS: changing("isolation", strict_keys=True),
+    Profile.TOOL_CHALLENGE: _challenging_in_results(lambda _denial: True),
+    Profile.INVALID_TOKEN_401: _challenging_in_results(lambda denial: denial.get("error") != "invalid_token"),
+    Profile.PUBLIC_STREAM: changing("endpoint", open_to_all=discovery_is_open, intercept=_silent_stream),
+    Profile.EITHER_CHALLENGE: _challenging_in_results(lambda denial: denial.get("error") is None),
+}

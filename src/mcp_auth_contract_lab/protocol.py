@@ -11,7 +11,6 @@ from starlette.responses import Response
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.incoming import Incoming
-from mcp_auth_contract_lab.refusal import RpcRefused
 from mcp_auth_contract_lab.streams import EventStream
 from mcp_auth_contract_lab.tools import Tool
 
@@ -24,8 +23,7 @@ _NAMES: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resou
 
 def meta_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return `params._meta`, empty where there is none."""
-    meta = rpc.params_of(message).get("_meta")
-    return meta if isinstance(meta, dict) else {}
+    return rpc.members_of(rpc.params_of(message).get("_meta"))
 
 
 def is_modern(incoming: Incoming, message: object, protocol: "Protocol") -> bool:
@@ -54,12 +52,12 @@ def as_events(messages: Sequence[Mapping[str, Any]], _batch: bool, headers: Mapp
     return EventStream((notification, *messages), headers)
 
 
-def _mismatch(header: str) -> RpcRefused:
-    return RpcRefused(rpc.HEADER_MISMATCH, f"{header} is missing or does not match the body", status=400)
+def _mismatch(header: str) -> rpc.Refused:
+    return rpc.Refused(rpc.HEADER_MISMATCH, f"{header} is missing or does not match the body", status=400)
 
 
 def check_mirrored_headers(incoming: Incoming, message: Mapping[str, Any]) -> None:
-    """Mcp-Method and Mcp-Name repeat the body (MCP 2026-07-28, request headers). Raises RpcRefused."""
+    """Mcp-Method and Mcp-Name repeat the body (MCP 2026-07-28, request headers). Raises Refused."""
     method = message.get("method")
     if incoming.header_lines("mcp-method") != [method]:
         raise _mismatch("Mcp-Method")
@@ -68,13 +66,13 @@ def check_mirrored_headers(incoming: Incoming, message: Mapping[str, Any]) -> No
         return
     named = rpc.params_of(message).get(member)
     if not isinstance(named, str):
-        raise RpcRefused(rpc.INVALID_PARAMS, f"{member} is missing", status=400)
+        raise rpc.Refused(rpc.INVALID_PARAMS, f"{member} is missing", status=400)
     lines = incoming.header_lines("mcp-name")
-    if len(lines) != 1 or _decoded(lines[0]) != named:
+    if len(lines) != 1 or decoded(lines[0]) != named:
         raise _mismatch("Mcp-Name")
 
 
-def _decoded(value: str) -> str | None:
+def decoded(value: str) -> str | None:
     """Undo the `=?base64?…?=` form of names that are not plain ASCII."""
     if not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
@@ -97,14 +95,13 @@ def invoice_described(tool: Tool) -> dict[str, Any]:
 
 
 def check_mirrored_invoice(incoming: Incoming, message: Mapping[str, Any]) -> None:
-    """Mcp-Param-Invoice repeats the invoice of a call, besides what every request mirrors. Raises RpcRefused."""
+    """Mcp-Param-Invoice repeats the invoice of a call, besides what every request mirrors. Raises Refused."""
     check_mirrored_headers(incoming, message)
-    arguments = rpc.params_of(message).get("arguments")
-    named = arguments.get("invoice_id") if isinstance(arguments, dict) else None
+    named = rpc.members_of(rpc.params_of(message).get("arguments")).get("invoice_id")
     if message.get("method") != "tools/call" or named is None:
         return
     lines = incoming.header_lines(f"mcp-param-{_INVOICE_HEADER}".lower())
-    if len(lines) != 1 or _decoded(lines[0]) != named:
+    if len(lines) != 1 or decoded(lines[0]) != named:
         raise _mismatch(f"Mcp-Param-{_INVOICE_HEADER}")
 
 

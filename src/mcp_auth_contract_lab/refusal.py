@@ -2,29 +2,32 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 
-class NoCredentials(Exception):
+class Denied(Exception):
+    """Refused with a challenge."""
+
+
+class NoCredentials(Denied):
     """The request carries no bearer token."""
 
 
 @dataclass(eq=False)
-class MalformedRequest(Exception):
+class MalformedRequest(Denied):
     """The Authorization header cannot be read (RFC 6750 §3.1 invalid_request)."""
 
     description: str
 
 
 @dataclass(eq=False)
-class InvalidToken(Exception):
+class InvalidToken(Denied):
     """The token was rejected; the description names the reason and never repeats the token."""
 
     description: str
 
 
 @dataclass(eq=False)
-class InsufficientScope(Exception):
+class InsufficientScope(Denied):
     """The token is good but lacks scopes. `held` are those it has."""
 
     needed: frozenset[str]
@@ -57,16 +60,6 @@ class HttpRefused(Exception):
     status: int
     reason: str
     allow: str | None = None
-
-
-@dataclass(eq=False)
-class RpcRefused(Exception):
-    """Refused with a JSON-RPC error."""
-
-    code: int
-    message: str
-    detail: Any = None
-    status: int | None = None
 
 
 class BodyTooLarge(Exception):

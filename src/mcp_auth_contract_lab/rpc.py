@@ -1,11 +1,10 @@
 """JSON-RPC 2.0 messages and the error codes of MCP."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import JSONResponse
-
-from mcp_auth_contract_lab.refusal import RpcRefused
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -15,6 +14,16 @@ RESOURCE_NOT_FOUND = -32002
 HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
+
+
+@dataclass(eq=False)
+class Refused(Exception):
+    """Refused with a JSON-RPC error."""
+
+    code: int
+    message: str
+    detail: Any = None
+    status: int | None = None
 
 
 def result_message(request_id: Any, result: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,7 +37,7 @@ def error_message(request_id: Any, code: int, message: str, detail: Any = None) 
     return {"jsonrpc": "2.0", "id": request_id, "error": error if detail is None else {**error, "data": detail}}
 
 
-def refusal_message(request_id: Any, refused: RpcRefused) -> dict[str, Any]:
+def refusal_message(request_id: Any, refused: Refused) -> dict[str, Any]:
     """Return the response that says why a request was refused."""
     return error_message(request_id, refused.code, refused.message, refused.detail)
 
@@ -43,10 +52,14 @@ def is_response(message: Mapping[str, Any]) -> bool:
     return "method" not in message and ("result" in message or "error" in message)
 
 
+def members_of(value: object) -> Mapping[str, Any]:
+    """Return an object of a message, empty where there is none."""
+    return value if isinstance(value, dict) else {}
+
+
 def params_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the params object of a message, empty where it has none."""
-    params = message.get("params")
-    return params if isinstance(params, dict) else {}
+    return members_of(message.get("params"))
 
 
 def rpc_response(content: object, status: int = 200, headers: Mapping[str, str] | None = None) -> JSONResponse:

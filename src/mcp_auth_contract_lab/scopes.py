@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_auth_contract.model import OperationKind
+from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import InsufficientScope
 from mcp_auth_contract_lab.settings import LabSettings
@@ -50,11 +51,6 @@ def all_held(granted: frozenset[str], needed: frozenset[str]) -> bool:
     return needed <= granted
 
 
-def with_implied(granted: frozenset[str]) -> frozenset[str]:
-    """The scope of administrators holds all others; no other scope contains one."""
-    return granted | set(SCOPES_SUPPORTED) if ADMIN in granted else granted
-
-
 def insufficient(_operations: Sequence[Operation], needed: frozenset[str], held: frozenset[str]) -> Exception:
     """A weak token is refused with a 403."""
     return InsufficientScope(needed, held)
@@ -71,7 +67,10 @@ class Scopes:
     granted: Callable[[Mapping[str, Any], LabSettings], frozenset[str]] = granted_scopes
     required: Callable[[Operation], frozenset[str]] = required_scopes
     covers: Callable[[frozenset[str], frozenset[str]], bool] = all_held
-    implied: Callable[[frozenset[str]], frozenset[str]] = with_implied
+    # The scope of administrators holds all others; no other scope contains one.
+    implied: Callable[[frozenset[str]], frozenset[str]] = lambda granted: (
+        granted | set(SCOPES_SUPPORTED) if ADMIN in granted else granted
+    )
     refuse: Callable[[Sequence[Operation], frozenset[str], frozenset[str]], Exception] = insufficient
     batched: Callable[[Sequence[Mapping[str, Any]]], Sequence[Mapping[str, Any]]] = lambda messages: messages
 
@@ -86,17 +85,14 @@ def operations_of(method: str, params: Mapping[str, Any]) -> tuple[Operation, ..
         case "prompts/get":
             return _named(OperationKind.PROMPT, params.get("name"), method)
         case "completion/complete":
-            reference = params.get("ref")
-            if not isinstance(reference, dict):
-                return ()
+            reference = rpc.members_of(params.get("ref"))
             if reference.get("type") == "ref/prompt":
                 return _named(OperationKind.PROMPT, reference.get("name"), method)
             return _named(OperationKind.RESOURCE, reference.get("uri"), method)
         case "subscriptions/listen":
-            wanted = params.get("notifications")
-            uris = wanted.get("resourceSubscriptions") if isinstance(wanted, dict) else None
-            uris = uris if isinstance(uris, list) else []
-            return tuple(one for uri in uris for one in _named(OperationKind.RESOURCE, uri, method))
+            uris = rpc.members_of(params.get("notifications")).get("resourceSubscriptions")
+            listed = uris if isinstance(uris, list) else []
+            return tuple(one for uri in listed for one in _named(OperationKind.RESOURCE, uri, method))
         case _:
             return ()
 

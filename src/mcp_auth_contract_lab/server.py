@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 
 import uvicorn
@@ -40,7 +41,7 @@ def settings_from(
     if not issuer:
         raise UsageError("the lab needs the environment variable ISSUER: the issuer whose tokens it accepts")
     base = f"http://{_HOST}:{port}"
-    names = ClaimNames()
+    names = {one.name: environ.get(f"{one.name.upper()}_CLAIM", str(one.default)) for one in fields(ClaimNames)}
     algorithms = tuple(environ.get("ALGORITHMS", "").split())
     ca_file, audit = environ.get("CA_FILE"), environ.get("AUDIT")
     return LabSettings(
@@ -48,12 +49,7 @@ def settings_from(
         jwks_uri=environ.get("JWKS_URI") or f"{issuer.rstrip('/')}/jwks",
         resource=environ.get("RESOURCE") or f"{base}/mcp",
         base=base,
-        claims=ClaimNames(
-            subject=environ.get("SUBJECT_CLAIM", names.subject),
-            tenant=environ.get("TENANT_CLAIM", names.tenant),
-            scope=environ.get("SCOPE_CLAIM", names.scope),
-            client=environ.get("CLIENT_CLAIM", names.client),
-        ),
+        claims=ClaimNames(**names),
         algorithms=algorithms or ("RS256",),
         leeway=_seconds(environ, "LEEWAY", 0),
         jwks_ttl=_seconds(environ, "JWKS_TTL", 300),

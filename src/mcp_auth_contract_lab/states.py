@@ -15,11 +15,6 @@ from mcp_auth_contract_lab.principal import Principal
 _GOOD_FOR_S = 300
 
 
-def same_seal(given: str | None, right: str) -> bool:
-    """The seal is there, and is right."""
-    return given is not None and hmac.compare_digest(given.encode(), right.encode())
-
-
 @dataclass(frozen=True, slots=True)
 class StateRules:
     """Steps: which parts of a state are sealed, and what is asked of one that comes back.
@@ -31,7 +26,9 @@ class StateRules:
     """
 
     sealed: Callable[[Mapping[str, Any]], object] = lambda payload: payload
-    verified: Callable[[str | None, str], bool] = same_seal
+    verified: Callable[[str | None, str], bool] = lambda given, right: (
+        given is not None and hmac.compare_digest(given.encode(), right.encode())
+    )
     serves: Callable[[Principal, Principal], bool] = Principal.same
     names: Callable[[str, Mapping[str, Any]], object] = lambda tool, arguments: [tool, arguments]
     acting: Callable[[Principal, Principal], Principal] = lambda caller, _given_to: caller

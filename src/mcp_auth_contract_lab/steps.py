@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.credentials import Identity, Presented, Source, present
-from mcp_auth_contract_lab.fault import Change, changing
+from mcp_auth_contract_lab.fault import Change, changing, with_memory
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.jose import CompactJws, parse_compact
 from mcp_auth_contract_lab.keyring import usable
@@ -21,6 +21,7 @@ from mcp_auth_contract_lab.verification import SOUND, Trust, published_keys, sig
 
 When: TypeAlias = Callable[..., bool]
 """A condition on the arguments of a step."""
+Message: TypeAlias = Mapping[str, Any]
 Edit: TypeAlias = Callable[[Incoming, Response], Awaitable[Response]]
 """Makes another answer of one, or returns it as it is."""
 Secrets: TypeAlias = Callable[[CompactJws, Sequence[PyJWK]], Iterable[bytes]]
@@ -44,6 +45,19 @@ def always(*_given: object) -> bool:
 def broken() -> HttpRefused:
     """Return the answer of a server in which an error escaped from the token check."""
     return HttpRefused(500, "internal error")
+
+
+def fails(read: Callable[..., object], *errors: type[Exception]) -> When:
+    """Return the condition that something cannot be read."""
+
+    def failing(*given: Any) -> bool:
+        try:
+            read(*given)
+        except errors:
+            return True
+        return False
+
+    return failing
 
 
 def accepting(step: str) -> Callable[[When], Change]:
@@ -71,16 +85,25 @@ def _raising(step: str, refusal: Callable[[], Exception], *, after: bool) -> Cal
 
     def change(when: When) -> Change:
         def changed(*given: Any) -> Any:
-            if not after and when(*given):
+            result = sound(*given) if after else None
+            if when(*given):
                 raise refusal()
-            result = sound(*given)
-            if after and when(*given):
-                raise refusal()
-            return result
+            return result if after else sound(*given)
 
         return verifying(**{step: changed})
 
     return change
+
+
+def remembering(step: str, key: Callable[[Any], object]) -> Change:
+    """Skip a step of the verification for what has passed it before, by a key of its first argument."""
+
+    def changed(seen: dict[object, bool], token: Any, context: Any) -> None:
+        if key(token) not in seen:
+            getattr(SOUND, step)(token, context)
+            seen[key(token)] = True
+
+    return with_memory(lambda changed: verifying(**{step: changed}))(changed)
 
 
 def breaking_over(when: Callable[[CompactJws], bool]) -> Change:
@@ -145,24 +168,35 @@ def edited(edit: Edit) -> Change:
     return intercepting(intercept=intercept)
 
 
-def replacing(when: Callable[[Incoming, Response], bool], make: Callable[[], Response]) -> Change:
+def replacing(when: Callable[[Incoming, Response], bool], make: Callable[[Incoming, Response], Response]) -> Change:
     """Give another answer where the condition holds."""
 
     async def edit(incoming: Incoming, response: Response) -> Response:
-        return make() if when(incoming, response) else response
+        return make(incoming, response) if when(incoming, response) else response
 
     return edited(edit)
 
 
-def adding(name: str, value: str, when: Callable[[Incoming, Response], bool]) -> Change:
-    """Set a header field of the answer where the condition holds."""
+def replying(
+    when: Callable[[Incoming, Message, Response], bool], make: Callable[[Message, Response], Response]
+) -> Change:
+    """Give another answer where the condition holds, also of the message: what `Incoming.posted` returns."""
 
     async def edit(incoming: Incoming, response: Response) -> Response:
-        if when(incoming, response):
-            response.headers[name] = value
-        return response
+        message = await incoming.posted()
+        return make(message, response) if when(incoming, message, response) else response
 
     return edited(edit)
+
+
+def adding(name: str, value: str | Callable[[Incoming], str], when: Callable[[Incoming, Response], bool]) -> Change:
+    """Set a header field of the answer where the condition holds."""
+
+    def add(incoming: Incoming, response: Response) -> Response:
+        response.headers[name] = value if isinstance(value, str) else value(incoming)
+        return response
+
+    return replacing(when, add)
 
 
 def sources(*tried: Source) -> Change:

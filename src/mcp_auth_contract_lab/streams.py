@@ -60,7 +60,7 @@ class OpenStream(Response):
         self._opening = opening or (_priming(PRIMING) if primed else "") + "".join(event(message) for message in first)
         self._seconds = max(0.0, min(seconds, _LONGEST_STREAM_S))
         self._farewell = farewell
-        self.waiting = waiting
+        self.waiting: asyncio.Queue[str] = waiting or asyncio.Queue()
         self._closed = closed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,32 +71,21 @@ class OpenStream(Response):
             headers = [pair for pair in self.raw_headers if pair[0] != b"content-length"]
             await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
             await _write(send, self._opening)
-            if self.waiting is not None:
-                forwarding = asyncio.create_task(self._forward(self.waiting, send))
-            if not await self._left(receive):
-                await self._end(send, forwarding)
+            forwarding = asyncio.create_task(self._forward(send))
+            try:
+                async with asyncio.timeout(self._seconds):
+                    while (await receive())["type"] != "http.disconnect":
+                        pass
+            except TimeoutError:
+                await _stop(forwarding)
+                await _write(send, event(self._farewell) if self._farewell is not None else "", more=False)
         finally:
             self._closed()
             await _stop(forwarding)
 
-    async def _left(self, receive: Receive) -> bool:
-        """Whether the client left before the time was over."""
-        try:
-            async with asyncio.timeout(self._seconds):
-                while (await receive())["type"] != "http.disconnect":
-                    pass
-                return True
-        except TimeoutError:
-            return False
-
-    async def _end(self, send: Send, forwarding: "asyncio.Task[None] | None") -> None:
-        await _stop(forwarding)
-        closing = event(self._farewell) if self._farewell is not None else ""
-        await _write(send, closing, more=False)
-
-    async def _forward(self, waiting: "asyncio.Queue[str]", send: Send) -> None:
+    async def _forward(self, send: Send) -> None:
         while True:
-            await _write(send, await waiting.get())
+            await _write(send, await self.waiting.get())
 
 
 async def _write(send: Send, text: str, *, more: bool = True) -> None:

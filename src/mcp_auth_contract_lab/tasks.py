@@ -9,7 +9,6 @@ from typing import Any
 
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.principal import Principal
-from mcp_auth_contract_lab.refusal import RpcRefused
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 CORE_TASKS: Mapping[str, Any] = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
@@ -59,11 +58,6 @@ def its_owner(caller: Principal, task: Task, _use: Use) -> bool:
     return caller.key == task.owner.key
 
 
-def not_found(_task: Task | None) -> Exception:
-    """A foreign task looks like none."""
-    return RpcRefused(rpc.INVALID_PARAMS, "task not found")
-
-
 @dataclass(frozen=True, slots=True)
 class TaskRules:
     """Steps: whether there are tasks, whom one serves in each use, what it is called, and how a foreign one is refused.
@@ -73,7 +67,8 @@ class TaskRules:
 
     offered: bool = True
     serves: Callable[[Principal, Task, Use], bool] = its_owner
-    refuse: Callable[[Task | None], Exception] = not_found
+    # A foreign task looks like none.
+    refuse: Callable[[Task | None], Exception] = lambda _task: rpc.Refused(rpc.INVALID_PARAMS, "task not found")
     named: Callable[[int], str] = lambda _number: secrets.token_hex(16)
     cancelled_first: bool = False
 
@@ -94,7 +89,7 @@ class Tasks:
         return {"task": told} if core else {"resultType": "task", **told}
 
     def answer(self, caller: Principal, use: Use, params: Mapping[str, Any], *, core: bool) -> dict[str, Any]:
-        """Return the result of a method for tasks. Raises what `refuse` makes, or RpcRefused."""
+        """Return the result of a method for tasks. Raises what `refuse` makes, or Refused."""
         if use is Use.LIST:
             listed = (task for task in self._kept.values() if self.rules.serves(caller, task, use))
             return {"tasks": [task.describe(core=core) for task in listed]}
@@ -106,13 +101,13 @@ class Tasks:
         match use:
             case Use.CANCEL:
                 if task.status != "working" and core:
-                    raise RpcRefused(rpc.INVALID_PARAMS, "the task has ended")
+                    raise rpc.Refused(rpc.INVALID_PARAMS, "the task has ended")
                 task.status = "cancelled" if task.status == "working" else task.status
                 return task.describe(core=core) if core else {}
             case Use.RESULT:
                 task.finish()
                 if task.status == "cancelled":
-                    raise RpcRefused(rpc.INVALID_PARAMS, "the task was cancelled")
+                    raise rpc.Refused(rpc.INVALID_PARAMS, "the task was cancelled")
                 return {**task.result, "_meta": {_RELATED: {"taskId": task.ident}}}
         task.looks += 1
         if task.looks > 1:

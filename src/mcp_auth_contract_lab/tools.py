@@ -38,9 +38,7 @@ class Tool:
 
     def accepts(self, arguments: object) -> bool:
         """Whether the arguments have the types that the schema names."""
-        if not isinstance(arguments, dict):
-            return False
-        if not self.arguments.keys() - self.optional <= arguments.keys():
+        if not isinstance(arguments, dict) or not self.arguments.keys() - self.optional <= arguments.keys():
             return False
         return all(_has_type(arguments[name], kind) for name, kind in self.arguments.items() if name in arguments)
 

@@ -15,7 +15,7 @@ from mcp_auth_contract_lab.fault import Change, Faults, adapting, changing
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.protocol import META_VERSION, meta_of
 from mcp_auth_contract_lab.scopes import required_scopes
-from mcp_auth_contract_lab.steps import adding, always, edited, intercepting, replacing
+from mcp_auth_contract_lab.steps import Message, adding, always, edited, intercepting, replacing, replying
 from mcp_auth_contract_lab.tools import EXPORT, READ
 
 FAULTS = Faults()
@@ -48,17 +48,33 @@ def _has_no_error(denial: Denial) -> bool:
     return denial.get("error") is None
 
 
-@FAULTS.by(lambda write: _written(401, write))
-def challenge_bare(denial: Denial) -> Response:
-    """The challenge of a missing token is the word Bearer alone; the pointer is elsewhere."""
-    bare = ("Bearer", bearer_challenge(denial, "DPoP"))
-    return respond(denial, bare if _has_no_error(denial) else (bearer_challenge(denial),))
+def _asks_for_a_token(_incoming: Incoming, response: Response) -> bool:
+    return response.status_code == 401 and 'error="' not in response.headers.get("www-authenticate", "")
 
 
-@FAULTS.step("challenges", "missing")
-def error_on_missing_token(pointer: str | None, scope: str) -> Denial:
-    """A request without a token is told that its token is invalid."""
-    return token_invalid(pointer, scope, "authentication is required")
+def _login_by_elicitation(message: Message, _response: Response) -> Response:
+    login = {"mode": "url", "elicitationId": "login", "url": "http://127.0.0.1/login", "message": "Please sign in."}
+    error = {"code": -32042, "message": "URL elicitation required", "data": {"elicitations": [login]}}
+    return rpc.rpc_response({"jsonrpc": "2.0", "id": message["id"], "error": error})
+
+
+def _result_in_refusal(message: Message, response: Response) -> Response:
+    body = JSONResponse({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": []}}, 401)
+    for line in response.headers.getlist("www-authenticate"):
+        body.headers.append("www-authenticate", line)
+    return body
+
+
+def _denied_in_result(message: Message, _response: Response) -> Response:
+    era = {"resultType": "complete"} if META_VERSION in meta_of(message) else {}
+    text = {"type": "text", "text": "scope missing"}
+    return rpc.rpc_response(rpc.result_message(message.get("id"), {"content": [text], "isError": True, **era}))
+
+
+def _as_unauthorized(_message: Message, _response: Response) -> Response:
+    pointer = "http://127.0.0.1:8000/.well-known/oauth-protected-resource/mcp"
+    challenge = f'Bearer error="invalid_token", resource_metadata="{pointer}"'
+    return Response(status_code=401, headers={"www-authenticate": challenge})
 
 
 @FAULTS.by(edited)
@@ -69,13 +85,32 @@ async def challenge_of_deletes_unquoted(incoming: Incoming, response: Response) 
     return response
 
 
-@FAULTS.step("challenges", "invalid")
-def challenge_quotes_inside(pointer: str | None, scope: str, description: str) -> Denial:
-    """The error description holds quotation marks."""
-    return token_invalid(pointer, scope, f'{description}: "kid" is not known')
+@FAULTS.step("endpoint", "open_to_all")
+async def discovery_open(incoming: Incoming) -> bool:
+    """The list of tools is open without a token."""
+    return (await incoming.posted()).get("method") == "tools/list"
 
+
+def _on_preflight(**answer: Any) -> Change:
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
+        preflight = lab.behaviour.endpoint.matches(incoming.path) and incoming.method == "OPTIONS"
+        return Response(**answer) if preflight else None
+
+    return intercepting(intercept=intercept)
+
+
+_FOR_ALL = {"access-control-allow-origin": "*", "access-control-allow-credentials": "true"}
 
 FAULTS.rows(
+    ("challenge-bare", "The challenge of a missing token is the word Bearer alone; the pointer is elsewhere.",
+     _written(401, lambda denial: respond(denial, (
+         ("Bearer", bearer_challenge(denial, "DPoP")) if _has_no_error(denial) else (bearer_challenge(denial),))))),
+    ("error-on-missing-token", "A request without a token is told that its token is invalid.",
+     changing("challenges", missing=lambda pointer, scope: (
+         token_invalid(pointer, scope, "authentication is required")))),
+    ("challenge-quotes-inside", "The error description holds quotation marks.",
+     changing("challenges", invalid=lambda pointer, scope, description: (
+         token_invalid(pointer, scope, f'{description}: "kid" is not known')))),
     ("challenge-missing", "A 401 comes without a WWW-Authenticate header.",
      _written(401, lambda denial: respond(denial, ()))),
     ("challenge-of-another-scheme", "The challenge is of the scheme Token.",
@@ -106,109 +141,36 @@ FAULTS.rows(
     ("scope-not-named", "The 403 does not name the missing scope.", _with("scope", None, 403)),
     ("scope-misnamed", "The 403 names a scope that the token holds already.", _with("scope", "openid", 403)),
     ("scope-denied-without-pointer", "The 403 does not lead to the metadata.", _with("resource_metadata", None, 403)),
-)  # fmt: skip
-
-
-@FAULTS.by(edited)
-async def result_in_refusal(incoming: Incoming, response: Response) -> Response:
-    """A 401 carries the result all the same."""
-    message = await incoming.posted()
-    if response.status_code != 401 or "id" not in message:
-        return response
-    body = JSONResponse({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": []}}, 401)
-    for line in response.headers.getlist("www-authenticate"):
-        body.headers.append("www-authenticate", line)
-    return body
-
-
-def _asks_for_a_token(_incoming: Incoming, response: Response) -> bool:
-    return response.status_code == 401 and 'error="' not in response.headers.get("www-authenticate", "")
-
-
-@FAULTS.by(edited)
-async def login_by_elicitation(incoming: Incoming, response: Response) -> Response:
-    """Without a token a tool asks the user to open the login page (URL elicitation)."""
-    message = await incoming.posted()
-    if not _asks_for_a_token(incoming, response) or rpc.params_of(message).get("name") != "export_invoices":
-        return response
-    login = {"mode": "url", "elicitationId": "login", "url": "http://127.0.0.1/login", "message": "Please sign in."}
-    error = {"code": -32042, "message": "URL elicitation required", "data": {"elicitations": [login]}}
-    return rpc.rpc_response({"jsonrpc": "2.0", "id": message["id"], "error": error})
-
-
-@FAULTS.by(edited)
-async def scope_denied_in_result(incoming: Incoming, response: Response) -> Response:
-    """A missing scope is told by a tool result with isError."""
-    message = await incoming.posted()
-    if response.status_code != 403 or not message:
-        return response
-    result: dict[str, Any] = {"content": [{"type": "text", "text": "scope missing"}], "isError": True}
-    if META_VERSION in meta_of(message):
-        result["resultType"] = "complete"
-    return rpc.rpc_response(rpc.result_message(message.get("id"), result))
-
-
-@FAULTS.by(edited)
-async def discover_empty(incoming: Incoming, response: Response) -> Response:
-    """server/discover does not say which revisions it speaks."""
-    message = await incoming.posted()
-    if message.get("method") != "server/discover" or response.status_code != 200:
-        return response
-    return rpc.rpc_response(rpc.result_message(message["id"], {"resultType": "complete"}))
-
-
-@FAULTS.by(edited)
-async def unknown_method_as_401(incoming: Incoming, response: Response) -> Response:
-    """In the stateless revision a method that nobody has is answered 401."""
-    unknown = response.status_code == 404 and META_VERSION in meta_of(await incoming.posted())
-    if not unknown:
-        return response
-    challenge = 'Bearer error="invalid_token", resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource/mcp"'
-    return Response(status_code=401, headers={"www-authenticate": challenge})
-
-
-FAULTS.rows(
-    ("mirrored-headers-not-compared", "Mcp-Method and Mcp-Name are not compared with the body.",
-     changing("protocol", mirrored=lambda _incoming, _message: None)),
-    ("mirrored-version-not-compared", "MCP-Protocol-Version is not compared with the body.",
-     changing("protocol", version_mirrored=always, version_known=lambda version, _spoken: version in tuple(Revision))),
-)  # fmt: skip
-
-
-@FAULTS.by(edited)
-async def scope_denied_as_401(incoming: Incoming, response: Response) -> Response:
-    """A missing scope is answered with 401."""
-    if response.status_code != 403 or not await incoming.posted():
-        return response
-    return Response(status_code=401, headers={"www-authenticate": 'Bearer error="insufficient_scope"'})
-
-
-@FAULTS.step("endpoint", "open_to_all")
-async def discovery_open(incoming: Incoming) -> bool:
-    """The list of tools is open without a token."""
-    return (await incoming.posted()).get("method") == "tools/list"
-
-
-def _on_preflight(**answer: Any) -> Change:
-    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
-        preflight = lab.behaviour.endpoint.matches(incoming.path) and incoming.method == "OPTIONS"
-        return Response(**answer) if preflight else None
-
-    return intercepting(intercept=intercept)
-
-
-_FOR_ALL = {"access-control-allow-origin": "*", "access-control-allow-credentials": "true"}
-
-FAULTS.rows(
     ("session-id-on-refusal", "A 401 hands out a session id.",
      adding("mcp-session-id", "opened-before-it-was-asked", lambda _, response: response.status_code == 401)),
+    ("login-by-elicitation", "Without a token a tool asks the user to open the login page (URL elicitation).",
+     replying(lambda incoming, message, response: (
+         _asks_for_a_token(incoming, response) and rpc.params_of(message).get("name") == "export_invoices"),
+         _login_by_elicitation)),
     ("login-redirect", "Without a token the caller is sent to a login page.",
-     replacing(_asks_for_a_token, lambda: RedirectResponse("/login", 302))),
+     replacing(_asks_for_a_token, lambda *_: RedirectResponse("/login", 302))),
     ("login-page", "Without a token the caller gets a login page with status 200.",
-     replacing(_asks_for_a_token, lambda: HTMLResponse("<p>Please sign in.</p>"))),
+     replacing(_asks_for_a_token, lambda *_: HTMLResponse("<p>Please sign in.</p>"))),
+    ("result-in-refusal", "A 401 carries the result all the same.",
+     replying(lambda _, message, response: response.status_code == 401 and "id" in message, _result_in_refusal)),
+    ("scope-denied-in-result", "A missing scope is told by a tool result with isError.",
+     replying(lambda _, message, response: response.status_code == 403 and message != {}, _denied_in_result)),
+    ("scope-denied-as-401", "A missing scope is answered with 401.",
+     replying(lambda _, message, response: response.status_code == 403 and message != {},
+              lambda *_: Response(status_code=401, headers={"www-authenticate": 'Bearer error="insufficient_scope"'}))),
+    ("discover-empty", "server/discover does not say which revisions it speaks.",
+     replying(lambda _, message, response: message.get("method") == "server/discover" and response.status_code == 200,
+              lambda message, _: rpc.rpc_response(rpc.result_message(message["id"], {"resultType": "complete"})))),
+    ("unknown-method-as-401", "In the stateless revision a method that nobody has is answered 401.",
+     replying(lambda _, message, response: response.status_code == 404 and META_VERSION in meta_of(message),
+              _as_unauthorized)),
+    ("mirrored-headers-not-compared", "Mcp-Method and Mcp-Name are not compared with the body.",
+     changing("protocol", mirrored=lambda *_: None)),
+    ("mirrored-version-not-compared", "MCP-Protocol-Version is not compared with the body.",
+     changing("protocol", version_mirrored=always, version_known=lambda version, _spoken: version in tuple(Revision))),
     ("long-token-breaks", "A long token ends in a server error.",
      replacing(lambda incoming, _: len(incoming.header("authorization") or "") > 8000,
-               lambda: Response(status_code=500))),
+               lambda *_: Response(status_code=500))),
     ("scope-undeclared", "The export needs a scope that nobody was told of.",
      changing("scopes", required=lambda operation: (
          required_scopes(operation) | ({READ} if EXPORT in required_scopes(operation) else set())))),

@@ -9,14 +9,23 @@ from urllib.parse import urlsplit
 from starlette.responses import Response
 
 from mcp_auth_contract.clock import system_clock
-from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.fault import Change, Faults, all_of
+from mcp_auth_contract_lab.fault import Change, Faults, all_of, with_memory
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import InsufficientScope, InvalidToken
 from mcp_auth_contract_lab.scopes import BASIC_SCOPE, granted_scopes
 from mcp_auth_contract_lab.sessions import Session, owner_alone
-from mcp_auth_contract_lab.steps import DEFAULT_USER, accepting, always, breaking, broken, edited, refusing, verifying
+from mcp_auth_contract_lab.steps import (
+    DEFAULT_USER,
+    accepting,
+    always,
+    breaking,
+    edited,
+    fails,
+    refusing,
+    remembering,
+    verifying,
+)
 from mcp_auth_contract_lab.verification import (
     SOUND,
     Claims,
@@ -30,9 +39,19 @@ from mcp_auth_contract_lab.verification import (
 FAULTS = Faults()
 
 _issuer, _audience, _expiry = accepting("issuer"), accepting("audience"), accepting("expiry")
+_after_expiry = breaking("expiry", after=True)
 _DAY_S = 86_400
 _BEHIND_S = 120
+_LARGEST_32_BIT = 2**31 - 1
+_OLDEST_S = 10 * 365 * 86_400
+_PROLONGED_S = 30
 _BINDINGS = frozenset({"jkt", "x5t#S256", "jwk"})
+_FOREIGN_CLAIMS = frozenset({"token_use", "typ", "events", "nonce"})
+
+
+def _token_by(claims: Claims, name: str) -> tuple[object, object]:
+    value = claims.get(name)
+    return claims.get("jti"), value if isinstance(value, int | float | str) else repr(value)
 
 
 def _issuer_text(matches: Callable[[str, str], bool]) -> Change:
@@ -45,6 +64,14 @@ def _one_audience(matches: Callable[[str, str], bool]) -> Change:
     """Compare a single audience with the own one in another way as well."""
     return _audience(lambda claims, trust: isinstance(claims.get("aud"), str)
                      and matches(claims["aud"], trust.settings.resource))  # fmt: skip
+
+
+def _same_origin(named: str, resource: str) -> bool:
+    try:
+        ours, theirs = urlsplit(resource), urlsplit(named)
+    except ValueError:
+        return False
+    return (ours.scheme, ours.netloc) == (theirs.scheme, theirs.netloc)
 
 
 FAULTS.rows(
@@ -66,18 +93,6 @@ FAULTS.rows(
      _issuer_text(lambda named, ours: named.split("\0")[0] == ours)),
     ("issuer-unknown-fails", "The settings of an unknown issuer are looked up, and the request fails.",
      breaking("issuer")(lambda claims, trust: claims.get("iss") != trust.settings.issuer)),
-)  # fmt: skip
-
-
-def _same_origin(named: str, resource: str) -> bool:
-    try:
-        ours, theirs = urlsplit(resource), urlsplit(named)
-    except ValueError:
-        return False
-    return (ours.scheme, ours.netloc) == (theirs.scheme, theirs.netloc)
-
-
-FAULTS.rows(
     ("audience-ignored", "The audience is not looked at.", _audience(always)),
     ("audience-missing-accepted", "The audience is compared only where the token names one.",
      _audience(lambda claims, _trust: claims.get("aud") is None)),
@@ -117,19 +132,8 @@ FAULTS.rows(
     ("resource-claim-fails", "The request fails where a claim named resource names another server.",
      breaking("audience", after=True)(
          lambda claims, trust: claims.get("resource", trust.settings.resource) != trust.settings.resource)),
-)  # fmt: skip
-
-
-@FAULTS.step("verification", "audience")
-def audience_unknown_fails(claims: Claims, trust: Trust) -> None:
-    """The settings of an unknown audience are looked up, and the request fails."""
-    try:
-        audience_named(claims, trust)
-    except InvalidToken:
-        raise broken() from None
-
-
-FAULTS.rows(
+    ("audience-unknown-fails", "The settings of an unknown audience are looked up, and the request fails.",
+     breaking("audience")(fails(audience_named, InvalidToken))),
     ("expiry-ignored", "Expired tokens, and tokens that never expire, are accepted.", _expiry(always)),
     ("expiry-missing-accepted", "A token without exp is accepted.",
      _expiry(lambda claims, _trust: "exp" not in claims)),
@@ -158,6 +162,15 @@ def _defaulting(part: str, when: Callable[[Claims, str], bool]) -> Change:
     return verifying(**{part: step})
 
 
+def _bound(claims: Claims) -> bool:
+    return isinstance(claims["cnf"], dict) and bool(_BINDINGS & set(claims["cnf"]))
+
+
+def _accepting(typ: str, when: Callable[[Claims, Trust], bool]) -> Change:
+    """Accept tokens of one more kind, whose audience is right for that kind."""
+    return all_of(accepting("kind")(lambda header, _trust: header.get("typ") == typ), accepting("audience")(when))
+
+
 FAULTS.rows(
     *(
         (f"{part}-{how}-accepted", f"A token whose {part} is {how} stands for a default {part}.",
@@ -168,30 +181,11 @@ FAULTS.rows(
             ("empty", lambda claims, name: claims.get(name) == ""),
             ("null", lambda claims, name: name in claims and claims[name] is None),
         )
-    )
-)  # fmt: skip
-
-
-def _bound(claims: Claims) -> bool:
-    return isinstance(claims["cnf"], dict) and bool(_BINDINGS & set(claims["cnf"]))
-
-
-FAULTS.rows(
+    ),
     ("bound-token-breaks", "A token that is bound to a key breaks the server.",
      breaking("not_before")(lambda claims, _trust: "cnf" in claims and _bound(claims))),
     ("confirmation-breaks", "A confirmation of a kind that nobody has thought of breaks the server.",
      breaking("not_before")(lambda claims, _trust: "cnf" in claims and not _bound(claims))),
-)  # fmt: skip
-
-_FOREIGN_CLAIMS = frozenset({"token_use", "typ", "events", "nonce"})
-
-
-def _accepting(typ: str, when: Callable[[Claims, Trust], bool]) -> Change:
-    """Accept tokens of one more kind, whose audience is right for that kind."""
-    return all_of(accepting("kind")(lambda header, _trust: header.get("typ") == typ), accepting("audience")(when))
-
-
-FAULTS.rows(
     ("id-token-accepted", "An ID token of the same login is taken for an access token.",
      _accepting("JWT", lambda claims, trust: "nonce" in claims
                 and claims.get("aud") == claims.get(trust.settings.claims.client))),
@@ -216,26 +210,9 @@ FAULTS.rows(
      breaking("kind")(lambda header, _trust: not isinstance(header.get("typ", ""), str))),
     ("kind-in-claims-fails", "A verifier is looked up by the kind that the claims suggest, and the request fails.",
      breaking("audience", after=True)(lambda claims, _trust: bool(_FOREIGN_CLAIMS & set(claims)))),
-)  # fmt: skip
-
-_LARGEST_32_BIT = 2**31 - 1
-_OLDEST_S = 10 * 365 * 86_400
-_PROLONGED_S = 30
-
-_after_expiry = breaking("expiry", after=True)
-
-
-@FAULTS.by(_after_expiry)
-def expiry_date_fails(claims: Claims, _trust: Trust) -> bool:
-    """The request fails where exp is no date of the calendar."""
-    try:
-        datetime.fromtimestamp(claims["exp"], UTC)
-    except (ValueError, OverflowError, OSError):
-        return True
-    return False
-
-
-FAULTS.rows(
+    ("expiry-date-fails", "The request fails where exp is no date of the calendar.",
+     _after_expiry(fails(lambda claims, _trust: datetime.fromtimestamp(claims["exp"], UTC),
+                         ValueError, OverflowError, OSError))),
     ("expiry-zero-accepted", "An exp of zero counts as none.",
      _expiry(lambda claims, _trust: is_numeric_date(claims.get("exp")) and claims["exp"] == 0)),
     ("expiry-of-other-type-accepted", "An exp that is no number is not compared.",
@@ -257,41 +234,20 @@ FAULTS.rows(
     ("issued-at-age-fails", "The request fails where the token's age is negative, or beyond ten years.",
      _after_expiry(lambda claims, trust: is_numeric_date(claims.get("iat"))
                    and not 0 <= trust.now - claims["iat"] < _OLDEST_S)),
+    ("verified-tokens-remembered", "A token that was valid once is not looked at again: it works after its expiry.",
+     remembering("expiry", lambda claims: _token_by(claims, "exp"))),
 )  # fmt: skip
 
 
-def _token_by(claims: Claims, name: str) -> tuple[object, object]:
-    value = claims.get(name)
-    return claims.get("jti"), value if isinstance(value, int | float | str) else repr(value)
-
-
-@FAULTS.change
-def verified_tokens_remembered(behaviour: Behaviour) -> Behaviour:
-    """A token that was valid once is not looked at again: it works after its expiry."""
-    seen: set[tuple[object, object]] = set()
-
-    def expiry(claims: Claims, trust: Trust) -> None:
-        if _token_by(claims, "exp") not in seen:
-            not_expired(claims, trust)
-            seen.add(_token_by(claims, "exp"))
-
-    return verifying(expiry=expiry)(behaviour)
-
-
-@FAULTS.change
-def refused_tokens_remembered(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(lambda not_before: verifying(not_before=not_before)))
+def refused_tokens_remembered(refused: dict[object, bool], claims: Claims, trust: Trust) -> None:
     """A token that came before its nbf is refused for ever."""
-    refused: set[tuple[object, object]] = set()
-
-    def not_before(claims: Claims, trust: Trust) -> None:
-        try:
-            already_valid(claims, trust)
-        except InvalidToken:
-            refused.add(_token_by(claims, "nbf"))
-        if _token_by(claims, "nbf") in refused:
-            raise InvalidToken("the token was refused before")
-
-    return verifying(not_before=not_before)(behaviour)
+    try:
+        already_valid(claims, trust)
+    except InvalidToken:
+        refused[_token_by(claims, "nbf")] = True
+    if _token_by(claims, "nbf") in refused:
+        raise InvalidToken("the token was refused before")
 
 
 @FAULTS.step("sessions", "usable_by")

@@ -5,7 +5,6 @@ import zlib
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
@@ -15,41 +14,19 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.credentials import Absent, Credential, Presented, authorization_header
 from mcp_auth_contract_lab.fault import Change, Faults, all_of
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.jose import CompactJws, decode_segment, object_of, parse_compact
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.steps import accepting, allowing, breaking, breaking_over, sources, unless, verifying
-from mcp_auth_contract_lab.verification import Claims, Header, Trust
+from mcp_auth_contract_lab.verification import Header, Trust
 
 FAULTS = Faults()
 
 _REPLICATED = ("iss", "aud", "exp", "sub")
 
 _uncritical = accepting("critical")
-
-
-@FAULTS.by(_uncritical)
-def critical_without_parameter_ignored(header: Header, _trust: Trust) -> bool:
-    """A critical name is skipped where the header has no such parameter."""
-    names = header.get("crit")
-    return isinstance(names, list) and names != [] and not any(str(name) in header for name in names)
-
-
-FAULTS.rows(
-    ("critical-of-other-type-ignored", "A crit that is no list is skipped.",
-     _uncritical(lambda header, _trust: not isinstance(header.get("crit"), list))),
-    ("critical-list-breaks", "A pointless list of critical extensions ends in a 500.",
-     breaking_over(lambda token: token.header.get("crit") in ([], ["alg"], ["exp"]))),
-    ("payload-called-unencoded-breaks", "A token that is called unencoded and is not ends in a 500.",
-     breaking_over(lambda token: token.header.get("b64") is False and "crit" not in token.header)),
-    ("payload-called-compressed-breaks", "A token that is called compressed and is not ends in a 500.",
-     breaking("signature", after=True)(lambda token, _keys: "zip" in token.header and token.payload.startswith(b"{"))),
-    ("header-issuer-breaks", "A foreign issuer in the header ends in a 500.",
-     breaking("keys")(lambda token, trust: token.header.get("iss", trust.settings.issuer) != trust.settings.issuer)),
-)  # fmt: skip
 
 
 def _unencoded(token: str) -> CompactJws | None:
@@ -75,16 +52,6 @@ async def _any_octets(incoming: Incoming) -> Credential:
     return next((Presented(token) for token in tokens if _unencoded(token) is not None), Absent())
 
 
-@FAULTS.change
-def payload_unencoded_read(behaviour: Behaviour) -> Behaviour:
-    """A payload in the clear is read as the header asks for (RFC 7797)."""
-    return all_of(
-        sources(_any_octets, authorization_header),
-        _uncritical(_called_unencoded),
-        verifying(parse=lambda token: _unencoded(token) or parse_compact(token)),
-    )(behaviour)
-
-
 @FAULTS.step("verification", "parse")
 def payload_unpacked(token: str) -> CompactJws:
     """A compressed payload is unpacked."""
@@ -100,20 +67,6 @@ def payload_unpacked(token: str) -> CompactJws:
 def _inner(payload: bytes) -> list[bytes]:
     parts = payload.split(b".")
     return parts if len(parts) == 3 and payload.startswith(b"eyJ") else []
-
-
-@FAULTS.step("verification", "claims")
-def nested_not_verified(payload: bytes) -> Claims:
-    """A token inside a token is decoded without verifying it."""
-    parts = _inner(payload)
-    return object_of(decode_segment(parts[1].decode("ascii", "replace")) if parts else payload)
-
-
-@FAULTS.by(breaking("claims"))
-def nested_breaks(payload: bytes) -> bool:
-    """A signed token inside a token ends in a 500."""
-    parts = _inner(payload)
-    return parts != [] and parts[2] != b""
 
 
 @FAULTS.step("verification", "parse")
@@ -175,23 +128,15 @@ def _decrypting(algorithm: str, believed: Callable[[bytes], str | None]) -> Chan
     )
 
 
-def _inner_text(plaintext: bytes) -> list[str]:
-    parts = plaintext.decode("ascii", "replace").split(".")
-    return parts if len(parts) == 3 and not plaintext.startswith(b"{") else []
+def _inner_payload(*, signed: bool) -> Callable[[bytes], str | None]:
+    """Return what believes a token inside an encrypted one, whether or not somebody signed it."""
 
+    def believed(plaintext: bytes) -> str | None:
+        parts = plaintext.decode("ascii", "replace").split(".")
+        good = len(parts) == 3 and not plaintext.startswith(b"{") and bool(parts[2]) is signed
+        return parts[1] if good else None
 
-@FAULTS.by(partial(_decrypting, _RSA))
-def encrypted_unsigned_believed(plaintext: bytes) -> str | None:
-    """An unsigned token is believed if it was encrypted to the server (CVE-2026-29000)."""
-    parts = _inner_text(plaintext)
-    return parts[1] if parts and not parts[2] else None
-
-
-@FAULTS.by(partial(_decrypting, _RSA))
-def encrypted_token_not_verified(plaintext: bytes) -> str | None:
-    """The signature of a token inside an encrypted one is not verified."""
-    parts = _inner_text(plaintext)
-    return parts[1] if parts and parts[2] else None
+    return believed
 
 
 def _if_claims(plaintext: bytes) -> str | None:
@@ -203,6 +148,31 @@ def _breaking_over(when: Callable[[Mapping[str, Any]], bool]) -> Change:
 
 
 FAULTS.rows(
+    ("critical-without-parameter-ignored", "A critical name is skipped where the header has no such parameter.",
+     _uncritical(lambda header, _trust: isinstance(header.get("crit"), list) and header["crit"] != []
+                 and not any(str(name) in header for name in header["crit"]))),
+    ("critical-of-other-type-ignored", "A crit that is no list is skipped.",
+     _uncritical(lambda header, _trust: not isinstance(header.get("crit"), list))),
+    ("critical-list-breaks", "A pointless list of critical extensions ends in a 500.",
+     breaking_over(lambda token: token.header.get("crit") in ([], ["alg"], ["exp"]))),
+    ("payload-called-unencoded-breaks", "A token that is called unencoded and is not ends in a 500.",
+     breaking_over(lambda token: token.header.get("b64") is False and "crit" not in token.header)),
+    ("payload-called-compressed-breaks", "A token that is called compressed and is not ends in a 500.",
+     breaking("signature", after=True)(lambda token, _keys: "zip" in token.header and token.payload.startswith(b"{"))),
+    ("header-issuer-breaks", "A foreign issuer in the header ends in a 500.",
+     breaking("keys")(lambda token, trust: token.header.get("iss", trust.settings.issuer) != trust.settings.issuer)),
+    ("payload-unencoded-read", "A payload in the clear is read as the header asks for (RFC 7797).",
+     all_of(sources(_any_octets, authorization_header), _uncritical(_called_unencoded),
+            verifying(parse=lambda token: _unencoded(token) or parse_compact(token)))),
+    ("nested-not-verified", "A token inside a token is decoded without verifying it.",
+     verifying(claims=lambda payload: object_of(
+         decode_segment(_inner(payload)[1].decode("ascii", "replace")) if _inner(payload) else payload))),
+    ("nested-breaks", "A signed token inside a token ends in a 500.",
+     breaking("claims")(lambda payload: _inner(payload)[2:] not in ([], [b""]))),
+    ("encrypted-unsigned-believed", "An unsigned token is believed if it was encrypted to the server (CVE-2026-29000).",
+     _decrypting(_RSA, _inner_payload(signed=False))),
+    ("encrypted-token-not-verified", "The signature of a token inside an encrypted one is not verified.",
+     _decrypting(_RSA, _inner_payload(signed=True))),
     ("encrypted-claims-believed", "Claims are believed if they were encrypted to the server.",
      _decrypting(_RSA, _if_claims)),
     ("encryption-with-public-key", "Octets of the public key serve as a shared secret of direct encryption.",

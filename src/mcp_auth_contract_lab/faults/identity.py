@@ -10,22 +10,20 @@ from starlette.responses import Response
 
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.app import Lab
-from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.fault import Change, Faults, changing
+from mcp_auth_contract_lab.fault import Change, Faults, changing, with_memory
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.protocol import meta_of
 from mcp_auth_contract_lab.records import first_invoices
 from mcp_auth_contract_lab.refusal import InvalidToken
-from mcp_auth_contract_lab.steps import intercepting, verified, verifying, vouched
+from mcp_auth_contract_lab.steps import Message, intercepting, verified, verifying, vouched
 from mcp_auth_contract_lab.tools import TOOLS, Tool
 from mcp_auth_contract_lab.verification import Claims, Trust, subject_named, tenant_named
 
 FAULTS = Faults()
 
-_Message: TypeAlias = Mapping[str, Any]
-_Whose: TypeAlias = Callable[[Incoming, _Message, Principal], Awaitable[Principal]]
-_Answered: TypeAlias = Callable[[Lab, Incoming, _Message], Awaitable[Response]]
+_Memory: TypeAlias = dict[object, Principal]
+_Whose: TypeAlias = Callable[[Incoming, Message, Principal], Awaitable[Principal]]
 
 USERS = frozenset((one.owner, one.tenant) for one in first_invoices())
 _MEANWHILE_S = 0.01
@@ -34,7 +32,7 @@ _MEANWHILE_S = 0.01
 _SEARCHES = frozenset({"list_invoices", "search_invoices"})
 
 
-def request_id(message: _Message) -> object:
+def request_id(message: Message) -> object:
     """Return the JSON-RPC id of a request, or None; 1 and "1" are two ids."""
     given = message.get("id")
     return (type(given).__name__, given) if rpc.is_request_id(given) and "method" in message else None
@@ -53,39 +51,31 @@ def then(whose: _Whose) -> Change:
 def then_of_requests(whose: _Whose) -> Change:
     """Let something else decide who calls, where the message is a request."""
 
-    async def of_request(incoming: Incoming, message: _Message, principal: Principal) -> Principal:
+    async def of_request(incoming: Incoming, message: Message, principal: Principal) -> Principal:
         return principal if request_id(message) is None else await whose(incoming, message, principal)
 
     return then(of_request)
 
 
-def _believing(named: Callable[[Incoming, _Message], Mapping[str, object]], user: str, tenant: str) -> Change:
+def _believing(named: Callable[[Incoming, Message], Mapping[str, object]], user: str, tenant: str) -> Change:
     """Believe the names in one place of the request before those in the token."""
 
-    async def whose(incoming: Incoming, message: _Message, principal: Principal) -> Principal:
-        found = named(incoming, message)
-        subject, home = found.get(user), found.get(tenant)
-        return replace(
-            principal,
-            subject=subject if isinstance(subject, str) else principal.subject,
-            tenant=home if isinstance(home, str) else principal.tenant,
-        )
+    async def whose(incoming: Incoming, message: Message, principal: Principal) -> Principal:
+        found = {"subject": named(incoming, message).get(user), "tenant": named(incoming, message).get(tenant)}
+        believed: dict[str, Any] = {part: name for part, name in found.items() if isinstance(name, str)}
+        return replace(principal, **believed)
 
     return then(whose)
 
 
-def _object(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, dict) else {}
-
-
-def _client_info(_incoming: Incoming, message: _Message) -> Mapping[str, object]:
-    told = _object(meta_of(message).get("io.modelcontextprotocol/clientInfo"))
+def _client_info(_incoming: Incoming, message: Message) -> Mapping[str, object]:
+    told = rpc.members_of(meta_of(message).get("io.modelcontextprotocol/clientInfo"))
     return told if told.get("name") in {owner for owner, _ in USERS} else {}
 
 
 FAULTS.rows(
     ("caller-from-argument", "Arguments user_id and tenant_id say who calls.",
-     _believing(lambda _, message: _object(rpc.params_of(message).get("arguments")), "user_id", "tenant_id")),
+     _believing(lambda _, message: rpc.members_of(rpc.params_of(message).get("arguments")), "user_id", "tenant_id")),
     ("caller-from-header", "X-User-Id and X-Tenant-Id say who calls, beside a good token.",
      _believing(lambda incoming, _: incoming.request.headers, "x-user-id", "x-tenant-id")),
     ("caller-from-cookie", "Cookies say who calls, beside a good token.",
@@ -99,96 +89,69 @@ FAULTS.rows(
 )  # fmt: skip
 
 
-@FAULTS.change
-def caller_kept_by_request_id(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(then_of_requests))
+async def caller_kept_by_request_id(under_way: _Memory, _: Incoming, message: Message, caller: Principal) -> Principal:
     """Callers under way are kept by JSON-RPC id, and the last one counts."""
-    under_way: dict[object, Principal] = {}
-
-    async def whose(_incoming: Incoming, message: _Message, principal: Principal) -> Principal:
-        under_way[request_id(message)] = principal
-        await asyncio.sleep(_MEANWHILE_S)
-        return under_way[request_id(message)]
-
-    return then_of_requests(whose)(behaviour)
+    under_way[request_id(message)] = caller
+    await asyncio.sleep(_MEANWHILE_S)
+    return under_way[request_id(message)]
 
 
-def _answering(answered: _Answered) -> Change:
-    """Answer tool calls, prompts and resources in another way; whatever is no request goes the usual one."""
+def _answering(answered: Callable[[Message, Response], Awaitable[Response]]) -> Change:
+    """Make another answer of the sound one to requests that use tools, prompts and resources."""
 
     async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
         message = await incoming.posted()
         uses = message.get("method") in ("tools/call", "resources/read", "prompts/get")
         if not uses or request_id(message) is None or incoming.header("origin") is not None:
             return None
-        return await answered(lab, incoming, message)
+        return await answered(message, await lab.guarded(incoming))
 
     return intercepting(intercept=intercept)
 
 
-@FAULTS.change
-def answers_swapped(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(_answering))
+async def answers_swapped(waiting: dict[object, list[Response]], message: Message, found: Response) -> Response:
     """Answers wait in a list by JSON-RPC id, and the last one goes out first."""
-    waiting: dict[object, list[Response]] = {}
-
-    async def answered(lab: Lab, incoming: Incoming, message: _Message) -> Response:
-        found = await lab.guarded(incoming)
-        waiting.setdefault(request_id(message), []).append(found)
-        await asyncio.sleep(_MEANWHILE_S)
-        return waiting[request_id(message)].pop()
-
-    return _answering(answered)(behaviour)
+    waiting.setdefault(request_id(message), []).append(found)
+    await asyncio.sleep(_MEANWHILE_S)
+    return waiting[request_id(message)].pop()
 
 
-@FAULTS.change
-def answers_cached_by_request_id(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(_answering))
+async def answers_cached_by_request_id(known: dict[object, Response], message: Message, found: Response) -> Response:
     """A repeated JSON-RPC id gets the answer of the first request that had it."""
-    known: dict[object, Response] = {}
-
-    async def answered(lab: Lab, incoming: Incoming, message: _Message) -> Response:
-        found = await lab.guarded(incoming)
-        return found if found.status_code != 200 else known.setdefault(request_id(message), found)
-
-    return _answering(answered)(behaviour)
+    return found if found.status_code != 200 else known.setdefault(request_id(message), found)
 
 
-@FAULTS.change
-def results_cached_by_arguments(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(_answering))
+async def results_cached_by_arguments(known: dict[str, Message], message: Message, found: Response) -> Response:
     """Results of searches are cached by tool and arguments, for everybody."""
-    known: dict[str, Mapping[str, Any]] = {}
-
-    async def answered(lab: Lab, incoming: Incoming, message: _Message) -> Response:
-        found = await lab.guarded(incoming)
-        params = rpc.params_of(message)
-        if found.status_code != 200 or params.get("name") not in _SEARCHES:
-            return found
-        result = _object(json.loads(bytes(found.body))).get("result")
-        if not isinstance(result, dict) or result.get("isError"):
-            return found
-        key = json.dumps([params.get("name"), params.get("arguments"), "resultType" in result], sort_keys=True)
-        return rpc.rpc_response(rpc.result_message(message["id"], known.setdefault(key, result)))
-
-    return _answering(answered)(behaviour)
+    params = rpc.params_of(message)
+    if found.status_code != 200 or params.get("name") not in _SEARCHES:
+        return found
+    result = rpc.members_of(json.loads(bytes(found.body))).get("result")
+    if not isinstance(result, dict) or result.get("isError"):
+        return found
+    key = json.dumps([params.get("name"), params.get("arguments"), "resultType" in result], sort_keys=True)
+    return rpc.rpc_response(rpc.result_message(message["id"], known.setdefault(key, result)))
 
 
 def _cached_by(key: Callable[[Claims], object]) -> Change:
     """Look the user of a verified token up in a cache whose key leaves something out."""
 
-    def change(behaviour: Behaviour) -> Behaviour:
-        known: dict[object, tuple[str, str]] = {}
+    def user(known: dict[object, tuple[str, str]], claims: Claims, trust: Trust) -> tuple[str, str]:
+        named = subject_named(claims, trust), tenant_named(claims, trust)
+        return known.setdefault(key(claims), named) if named in USERS else named
 
-        def user(claims: Claims, trust: Trust) -> tuple[str, str]:
-            named = subject_named(claims, trust), tenant_named(claims, trust)
-            return known.setdefault(key(claims), named) if named in USERS else named
-
-        return verifying(subject=lambda *given: user(*given)[0], tenant=lambda *given: user(*given)[1])(behaviour)
-
-    return change
+    return with_memory(lambda user: verifying(
+        subject=lambda *given: user(*given)[0], tenant=lambda *given: user(*given)[1]))(user)  # fmt: skip
 
 
-FAULTS.rows(
-    ("user-cached-by-token-id", "The user of a verified token is cached by its jti alone.",
-     _cached_by(lambda claims: repr(claims.get("jti")))),
-)  # fmt: skip
+@FAULTS.by(_cached_by)
+def user_cached_by_token_id(claims: Claims) -> object:
+    """The user of a verified token is cached by its jti alone."""
+    return repr(claims.get("jti"))
 
 
 @FAULTS.by(_cached_by)
@@ -202,64 +165,43 @@ def _client(incoming: Incoming) -> object:
     return tuple(incoming.request.scope.get("client") or ())
 
 
-@FAULTS.change
-def retry_on_connection_trusted(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(vouched))
+async def retry_on_connection_trusted(known: _Memory, lab: Lab, incoming: Incoming) -> Principal | None:
     """A request that repeats an id on its connection needs no good token."""
-    known: dict[object, Principal] = {}
-
-    async def vouching(lab: Lab, incoming: Incoming) -> Principal | None:
-        ident = request_id(await incoming.posted())
-        before = known.get((_client(incoming), ident)) if ident is not None else None
-        try:
-            principal = await verified(lab, incoming)
-        except InvalidToken:
-            if before is None:
-                raise
-            principal = None
-        if principal is not None and ident is not None:
-            known[_client(incoming), ident] = principal
-        return principal or before
-
-    return vouched(vouching)(behaviour)
+    ident = request_id(await incoming.posted())
+    before = known.get((_client(incoming), ident)) if ident is not None else None
+    try:
+        principal = await verified(lab, incoming)
+    except InvalidToken:
+        if before is None:
+            raise
+        return before
+    if principal is not None and ident is not None:
+        known[_client(incoming), ident] = principal
+    return principal or before
 
 
-@FAULTS.change
-def scopes_kept_by_connection(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(then_of_requests))
+async def scopes_kept_by_connection(
+    granted: dict[object, frozenset[str]], incoming: Incoming, message: Message, caller: Principal
+) -> Principal:
     """Scopes that a connection had for a request stay when it is repeated."""
-    granted: dict[object, frozenset[str]] = {}
-
-    async def whose(incoming: Incoming, message: Mapping[str, Any], principal: Principal) -> Principal:
-        key = (_client(incoming), request_id(message), principal.key)
-        granted[key] = granted.get(key, frozenset()) | principal.scopes
-        return replace(principal, scopes=granted[key])
-
-    return then_of_requests(whose)(behaviour)
+    key = (_client(incoming), request_id(message), caller.key)
+    granted[key] = granted.get(key, frozenset()) | caller.scopes
+    return replace(caller, scopes=granted[key])
 
 
-@FAULTS.change
-def user_kept_by_connection(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(then_of_requests))
+async def user_kept_by_connection(first: _Memory, incoming: Incoming, message: Message, caller: Principal) -> Principal:
     """The first user of a connection stays when a request is repeated on it."""
-    first: dict[object, Principal] = {}
-
-    async def whose(incoming: Incoming, message: Mapping[str, Any], principal: Principal) -> Principal:
-        kept = first.setdefault((_client(incoming), request_id(message)), principal)
-        return replace(kept, scopes=principal.scopes)
-
-    return then_of_requests(whose)(behaviour)
+    return replace(first.setdefault((_client(incoming), request_id(message)), caller), scopes=caller.scopes)
 
 
-@FAULTS.change
-def list_of_the_last_caller(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(lambda shown: changing("listing", shown=shown)))
+def list_of_the_last_caller(scopes: dict[str, frozenset[str]], principal: Principal, tool: Tool) -> bool:
     """tools/list shows the tools of whoever asked before."""
-    last: list[Principal] = []
-    first_tool, last_tool = next(iter(TOOLS)), list(TOOLS)[-1]
-    showing: list[frozenset[str]] = []
-
-    def shown(principal: Principal, tool: Tool) -> bool:
-        if tool.name == first_tool:
-            showing[:] = [last[0].scopes if last else principal.scopes]
-        if tool.name == last_tool:
-            last[:] = [principal]
-        return tool.scopes <= showing[0]
-
-    return changing("listing", shown=shown)(behaviour)
+    if tool.name == next(iter(TOOLS)):
+        scopes["shown"] = scopes.get("last", principal.scopes)
+    if tool.name == list(TOOLS)[-1]:
+        scopes["last"] = principal.scopes
+    return tool.scopes <= scopes["shown"]

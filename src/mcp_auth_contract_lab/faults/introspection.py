@@ -8,15 +8,14 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from mcp_auth_contract.clock import stopwatch
-from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.credentials import Absent, Credential, Presented
-from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing
+from mcp_auth_contract_lab.fault import Change, Faults, all_of, changing, with_memory
 from mcp_auth_contract_lab.fetching import Reply
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.introspection import ask, is_active, object_of_200
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.profile import Profile
-from mcp_auth_contract_lab.refusal import IntrospectionFailure, IntrospectionUnavailable, InvalidToken
+from mcp_auth_contract_lab.refusal import IntrospectionFailure, IntrospectionUnavailable
 from mcp_auth_contract_lab.settings import LabSettings
 from mcp_auth_contract_lab.steps import DEFAULT_USER, sources
 from mcp_auth_contract_lab.verification import Claims, Trust
@@ -38,20 +37,6 @@ def _open_on(*failures: IntrospectionFailure) -> Change:
         raise unavailable
 
     return _introspecting(failed=failed)
-
-
-@FAULTS.step("introspection", "active")
-def introspection_active_truthy(claims: Claims, _trust: Trust) -> None:
-    """Anything but an empty value counts as active, the string "false" too."""
-    if not claims.get("active"):
-        raise InvalidToken("the token is not active")
-
-
-@FAULTS.step("introspection", "active")
-def introspection_active_missing_accepted(claims: Claims, trust: Trust) -> None:
-    """A token of which nobody says whether it is active is accepted."""
-    if claims.get("active") is not None:
-        is_active(claims, trust)
 
 
 def _breaking_on_pages(reply: Reply) -> Claims:
@@ -79,22 +64,20 @@ def introspection_impatient(settings: LabSettings, form: bytes, headers: Mapping
     return reply
 
 
-@FAULTS.change
-def introspection_outage_remembered(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(lambda asked: _introspecting(ask=asked)))
+def introspection_outage_remembered(
+    known: dict[str, list[float]], settings: LabSettings, form: bytes, headers: Mapping[str, str]
+) -> Reply:
     """After two answers of 503 in a row the authorization server is not asked again for some minutes."""
-    failed: list[float] = []
-
-    def asked(settings: LabSettings, form: bytes, headers: Mapping[str, str]) -> Reply:
-        if len(failed) > 1 and settings.clock() - failed[-1] < _GRUDGE_S:
-            raise IntrospectionUnavailable(IntrospectionFailure.UNREACHABLE)
-        reply = behaviour.introspection.ask(settings, form, headers)
-        if reply.status == HTTPStatus.SERVICE_UNAVAILABLE:
-            failed.append(settings.clock())
-        else:
-            failed.clear()
-        return reply
-
-    return _introspecting(ask=asked)(behaviour)
+    failed = known.setdefault("failed", [])
+    if len(failed) > 1 and settings.clock() - failed[-1] < _GRUDGE_S:
+        raise IntrospectionUnavailable(IntrospectionFailure.UNREACHABLE)
+    reply = ask(settings, form, headers)
+    if reply.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        failed.append(settings.clock())
+    else:
+        failed.clear()
+    return reply
 
 
 async def _unread_header(incoming: Incoming) -> Credential:
@@ -103,6 +86,11 @@ async def _unread_header(incoming: Incoming) -> Credential:
 
 
 FAULTS.rows(
+    ("introspection-active-truthy", 'Anything but an empty value counts as active, the string "false" too.',
+     _introspecting(active=lambda claims, trust: is_active({"active": bool(claims.get("active"))}, trust))),
+    ("introspection-active-missing-accepted", "A token of which nobody says whether it is active is accepted.",
+     _introspecting(active=lambda claims, trust: (
+         None if claims.get("active") is None else is_active(claims, trust)))),
     ("introspection-active-ignored", "Whatever the authorization server says of a token, it is taken to be active.",
      _introspecting(active=lambda _claims, _trust: None)),
     ("introspection-audience-ignored", "An active token for any resource is accepted.",

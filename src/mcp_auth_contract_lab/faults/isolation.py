@@ -16,10 +16,10 @@ from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.records import Invoice, Way, first_invoices, is_owner, owner_and_readers
-from mcp_auth_contract_lab.refusal import InvalidToken, RpcRefused
+from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.steps import DEFAULT_USER, always, broken, intercepting, verified
 from mcp_auth_contract_lab.streams import OpenStream, event
-from mcp_auth_contract_lab.tasks import Task, Use, its_owner
+from mcp_auth_contract_lab.tasks import Use, its_owner
 
 FAULTS = Faults()
 
@@ -67,6 +67,106 @@ def isolation_unknown_id_breaks(_invoice_id: str) -> None:
 
 
 FAULTS.rows(
+    ("isolation-read-unaudited", "Reads by others than the owner are missing in the audit log.",
+     _isolation(audited=lambda _principal, _invoice: False)),
+    within=Profile.AUDITED,
+)  # fmt: skip
+
+_Bound = Callable[[Principal, Principal], bool]
+
+_tasks, _states = partial(changing, "tasks"), partial(changing, "states")
+
+
+def _exports(**steps: Any) -> Change:
+    return lambda b: replace(b, isolation=replace(b.isolation, exports=replace(b.isolation.exports, **steps)))
+
+
+def _tenant(caller: Principal, owner: Principal) -> bool:
+    return caller.tenant == owner.tenant
+
+
+_BINDINGS: tuple[tuple[str, str, _Bound], ...] = (
+    ("unbound", "anybody", always),
+    ("bound-to-tenant", "the whole tenant", _tenant),
+    ("bound-to-subject", "whoever has the same name", lambda caller, owner: caller.subject == owner.subject),
+    ("bound-to-client", "all users of its OAuth client", lambda caller, owner: caller.client == owner.client),
+)
+
+
+def _serving(bound: _Bound, *uses: Use) -> Change:
+    """Let a task serve others in some uses."""
+    return _tasks(serves=lambda caller, task, use: (
+        its_owner(caller, task, use) or (use in uses and bound(caller, task.owner))))  # fmt: skip
+
+
+_IN_SESSION = frozenset({"in-a-session"})
+"""A scope that nothing needs; it marks callers in sessions."""
+
+
+def _in_sessions(sight: Callable[[Principal, Invoice], bool], *ways: Way) -> Change:
+    """Let others see a record on some ways in the older era alone, whose calls stand in sessions."""
+    marked = changing("sessions", acting=lambda _session, principal: replace(
+        principal, scopes=principal.scopes | _IN_SESSION))  # fmt: skip
+    return all_of(
+        marked, _seen_by(lambda caller, invoice: caller.scopes >= _IN_SESSION and sight(caller, invoice), *ways)
+    )
+
+
+def _written_first(whose: Callable[[Lab, Incoming], Awaitable[Principal | None]]) -> Change:
+    """Carry a write out, for whom a step takes the caller, before anything is asked."""
+
+    async def intercept(lab: Lab, incoming: Incoming) -> None:
+        message = await incoming.posted()
+        params = rpc.params_of(message)
+        given = params.get("arguments")
+        called = message.get("method") == "tools/call" and params.get("name") == "update_invoice"
+        if not called or not isinstance(given, dict):
+            return
+        principal = await whose(lab, incoming)
+        if principal is not None:
+            with suppress(Exception):
+                lab.ledger.update(principal, given["invoice_id"], given["amount"], None)
+
+    return intercepting(intercept=intercept)
+
+
+async def _unchecked(_lab: Lab, incoming: Incoming) -> Principal | None:
+    if incoming.header("authorization") is None:
+        return DEFAULT_USER
+    return None
+
+
+async def _named(lab: Lab, incoming: Incoming) -> Principal | None:
+    """Return whom a good token names whose scopes would not do."""
+    with suppress(InvalidToken):
+        principal = await verified(lab, incoming)
+        return principal if principal is not None and "invoices:write" not in principal.scopes else None
+    return None
+
+
+def _told_to_all() -> Change:
+    """Tell every open stream and subscription which invoice was changed."""
+    subscribed: list[asyncio.Queue[str]] = []
+
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
+        message = await incoming.posted()
+        if not lab.behaviour.endpoint.matches(incoming.path) or incoming.header("origin") is not None:
+            return None
+        response, params = await lab.guarded(incoming), rpc.params_of(message)
+        if isinstance(response, OpenStream) and incoming.method == "POST":
+            subscribed.append(response.waiting)
+        if response.status_code == 200 and params.get("name") == "update_invoice":
+            invoice = params["arguments"]["invoice_id"]
+            news = {"jsonrpc": "2.0", "method": _UPDATED, "params": {"uri": f"invoice://{invoice}"}}
+            streams = [one.waiting for session in lab.sessions.live() for one in session.listeners]
+            for waiting in (*streams, *subscribed):
+                waiting.put_nowait(event(news))
+        return response
+
+    return intercepting(intercept=intercept)
+
+
+FAULTS.rows(
     *(
         (f"isolation-owner-ignored-by-{name}", f"{what} asks for no owner.", _seen_by(_any_customer, way))
         for name, what, way in (
@@ -103,133 +203,16 @@ FAULTS.rows(
      _isolation(repeated=lambda _principal, _key: None)),
     ("isolation-key-shared", "An idempotency key brings whoever sends it the answer to the first write.",
      _isolation(repeated=lambda _principal, key: key)),
-)  # fmt: skip
-
-
-_IN_SESSION = frozenset({"in-a-session"})
-"""A scope that nothing needs; it marks callers in sessions."""
-
-
-def _in_sessions(sight: Callable[[Principal, Invoice], bool], *ways: Way) -> Change:
-    """Let others see a record on some ways in the older era alone, whose calls stand in sessions."""
-    marked = changing("sessions", acting=lambda _session, principal: replace(
-        principal, scopes=principal.scopes | _IN_SESSION))  # fmt: skip
-    return all_of(
-        marked, _seen_by(lambda caller, invoice: caller.scopes >= _IN_SESSION and sight(caller, invoice), *ways)
-    )
-
-
-FAULTS.rows(
     ("isolation-older-era-searches-all", "In revisions with a handshake the search asks for no owner.",
      _in_sessions(_any_customer, Way.SEARCH)),
     ("isolation-older-era-writes-all", "In revisions with a handshake whoever may write may write everything.",
      _in_sessions(_any_customer, Way.UPDATE)),
-)  # fmt: skip
-
-
-def _written_first(whose: Callable[[Lab, Incoming], Awaitable[Principal | None]]) -> Change:
-    """Carry a write out, for whom a step takes the caller, before anything is asked."""
-
-    async def intercept(lab: Lab, incoming: Incoming) -> None:
-        message = await incoming.posted()
-        params = rpc.params_of(message)
-        given = params.get("arguments")
-        called = message.get("method") == "tools/call" and params.get("name") == "update_invoice"
-        if not called or not isinstance(given, dict):
-            return
-        principal = await whose(lab, incoming)
-        if principal is not None:
-            with suppress(Exception):
-                lab.ledger.update(principal, given["invoice_id"], given["amount"], None)
-
-    return intercepting(intercept=intercept)
-
-
-async def _unchecked(_lab: Lab, incoming: Incoming) -> Principal | None:
-    if incoming.header("authorization") is None:
-        return DEFAULT_USER
-    return None
-
-
-async def _named(lab: Lab, incoming: Incoming) -> Principal | None:
-    """Return whom a good token names whose scopes would not do."""
-    with suppress(InvalidToken):
-        principal = await verified(lab, incoming)
-        return principal if principal is not None and "invoices:write" not in principal.scopes else None
-    return None
-
-
-FAULTS.rows(
     ("write-before-token-check", "A write without a token is refused once it is done.", _written_first(_unchecked)),
     ("write-before-scope-check", "A write is refused for its scope once it is done.", _written_first(_named)),
-)  # fmt: skip
-
-FAULTS.rows(
-    ("isolation-read-unaudited", "Reads by others than the owner are missing in the audit log.",
-     _isolation(audited=lambda _principal, _invoice: False)),
-    within=Profile.AUDITED,
-)  # fmt: skip
-
-
-def _told_to_all() -> Change:
-    """Tell every open stream and subscription which invoice was changed."""
-    subscribed: list[asyncio.Queue[str]] = []
-
-    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
-        message = await incoming.posted()
-        if not lab.behaviour.endpoint.matches(incoming.path) or incoming.header("origin") is not None:
-            return None
-        response, params = await lab.guarded(incoming), rpc.params_of(message)
-        if isinstance(response, OpenStream) and incoming.method == "POST":
-            response.waiting = asyncio.Queue()
-            subscribed.append(response.waiting)
-        if response.status_code == 200 and params.get("name") == "update_invoice":
-            invoice = params["arguments"]["invoice_id"]
-            news = {"jsonrpc": "2.0", "method": _UPDATED, "params": {"uri": f"invoice://{invoice}"}}
-            streams = [one.waiting for session in lab.sessions.live() for one in session.listeners]
-            for waiting in (*streams, *subscribed):
-                waiting.put_nowait(event(news))
-        return response
-
-    return intercepting(intercept=intercept)
-
-
-FAULTS.rows(("isolation-updates-told-to-all", "Every stream is told which invoice was changed.", _told_to_all()))
-
-_Bound = Callable[[Principal, Principal], bool]
-
-_tasks, _states = partial(changing, "tasks"), partial(changing, "states")
-
-
-def _exports(**steps: Any) -> Change:
-    return lambda b: replace(b, isolation=replace(b.isolation, exports=replace(b.isolation.exports, **steps)))
-
-
-def _tenant(caller: Principal, owner: Principal) -> bool:
-    return caller.tenant == owner.tenant
-
-
-_BINDINGS: tuple[tuple[str, str, _Bound], ...] = (
-    ("unbound", "anybody", always),
-    ("bound-to-tenant", "the whole tenant", _tenant),
-    ("bound-to-subject", "whoever has the same name", lambda caller, owner: caller.subject == owner.subject),
-    ("bound-to-client", "all users of its OAuth client", lambda caller, owner: caller.client == owner.client),
-)
-
-
-def _serving(bound: _Bound, *uses: Use) -> Change:
-    """Let a task serve others in some uses."""
-    return _tasks(serves=lambda caller, task, use: (
-        its_owner(caller, task, use) or (use in uses and bound(caller, task.owner))))  # fmt: skip
-
-
-@FAULTS.step("tasks", "refuse")
-def isolation_task_refusal_tells(task: Task | None) -> Exception:
-    """A foreign task is refused with its result beside the refusal."""
-    return RpcRefused(rpc.INVALID_PARAMS, "task not found", None if task is None else dict(task.result or task.run()))
-
-
-FAULTS.rows(
+    ("isolation-updates-told-to-all", "Every stream is told which invoice was changed.", _told_to_all()),
+    ("isolation-task-refusal-tells", "A foreign task is refused with its result beside the refusal.",
+     _tasks(refuse=lambda task: rpc.Refused(
+         rpc.INVALID_PARAMS, "task not found", None if task is None else dict(task.result or task.run())))),
     *(
         (f"isolation-handle-{name}", f"An export serves {whom}.", _exports(serves=bound))
         for name, whom, bound in _BINDINGS

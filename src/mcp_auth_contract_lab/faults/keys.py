@@ -8,8 +8,7 @@ from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 from starlette.responses import Response
 
-from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.fault import Faults, all_of, changing
+from mcp_auth_contract_lab.fault import Faults, all_of, changing, with_memory
 from mcp_auth_contract_lab.jose import CompactJws
 from mcp_auth_contract_lab.keyring import JWK, KEY_TYPES, Fetch, fetch_jwks, objects_only, usable
 from mcp_auth_contract_lab.refusal import KeysUnavailable
@@ -26,10 +25,6 @@ _keeping = partial(changing, "keyring")
 _BAD_KEY = (PyJWTError, ValueError, TypeError, KeyError)
 
 
-def _never(_seconds: float, _settings: LabSettings) -> bool:
-    return False
-
-
 def _kids(members: Sequence[JWK]) -> list[object]:
     return [jwk.get("kid") for jwk in members]
 
@@ -40,18 +35,14 @@ def _unknown(members: Sequence[JWK], known: Sequence[JWK]) -> list[JWK]:
     return [jwk for jwk in members if jwk.get("kid") not in kids]
 
 
-@FAULTS.step("keyring", "merged")
-def same_kid_never_refreshed(cached: Sequence[JWK], fetched: Sequence[JWK]) -> Sequence[JWK]:
-    """A key that replaces another of the same kid is never taken; the old one stays good."""
-    published = _kids(fetched)
-    return [*(jwk for jwk in cached if jwk.get("kid") in published), *_unknown(fetched, cached)]
-
-
 FAULTS.rows(
+    ("same-kid-never-refreshed", "A key that replaces another of the same kid is never taken; the old one stays good.",
+     _keeping(merged=lambda cached, fetched: [
+         *(jwk for jwk in cached if jwk.get("kid") in _kids(fetched)), *_unknown(fetched, cached)])),
     ("keys-never-refetched", "The keys are fetched once, and neither age nor an unknown kid causes another fetch.",
-     _keeping(in_date=always, rested=_never)),
+     _keeping(in_date=always, rested=lambda _since, _settings: False)),
     ("keys-fetched-for-every-request", "The keys are not cached: every request fetches them.",
-     _keeping(in_date=_never)),
+     _keeping(in_date=lambda _age, _settings: False)),
     ("keys-refetched-for-every-unknown-kid",
      "Each token with an unknown kid causes a fetch, however many there are.", _keeping(rested=always)),
     ("withdrawn-keys-kept", "Fetched keys are added to the cached ones: a withdrawn key is good for ever.",
@@ -78,21 +69,16 @@ async def slow_jwks_blocks_all(fetch: Fetch, settings: LabSettings) -> Mapping[s
     return fetch(settings)
 
 
-@FAULTS.change
-def jwks_outage_remembered(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(lambda fetch: _keeping(fetch=fetch)))
+def jwks_outage_remembered(failed: dict[str, float], settings: LabSettings) -> Mapping[str, Any]:
     """After one failed fetch the keys are not fetched again for some minutes."""
-    failed: list[float] = []
-
-    def fetch(settings: LabSettings) -> Mapping[str, Any]:
-        if failed and settings.clock() - failed[-1] < _GRUDGE_S:
-            raise KeysUnavailable
-        try:
-            return behaviour.keyring.fetch(settings)
-        except KeysUnavailable:
-            failed.append(settings.clock())
-            raise
-
-    return _keeping(fetch=fetch)(behaviour)
+    if failed and settings.clock() - failed["last"] < _GRUDGE_S:
+        raise KeysUnavailable
+    try:
+        return fetch_jwks(settings)
+    except KeysUnavailable:
+        failed["last"] = settings.clock()
+        raise
 
 
 class _Unavailable(tuple[PyJWK, ...]):

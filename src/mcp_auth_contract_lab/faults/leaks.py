@@ -1,8 +1,7 @@
 """Faults of discretion: a secret that comes back, and the one refusal that says less than the others."""
 
-import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +9,9 @@ from starlette.responses import JSONResponse, Response
 
 from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.challenges import Denial, respond
-from mcp_auth_contract_lab.fault import Change, Faults
-from mcp_auth_contract_lab.incoming import Incoming
-from mcp_auth_contract_lab.steps import adding, edited, replacing
+from mcp_auth_contract_lab.fault import Change, Faults, changing
+from mcp_auth_contract_lab.incoming import Incoming, parse_json
+from mcp_auth_contract_lab.steps import Message, adding, edited, replacing, replying
 
 FAULTS = Faults()
 
@@ -35,17 +34,17 @@ def _with_body(response: Response, body: object) -> Response:
     return made
 
 
-def _result(response: Response) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Return the body of an answer and the result in it, or None."""
-    try:
-        body = json.loads(bytes(response.body)) if hasattr(response, "body") else None
-    except ValueError:
-        return None
-    return (body, body["result"]) if isinstance(body, dict) and isinstance(body.get("result"), dict) else None
+def _in_results(added: Callable[[Incoming, dict[str, Any]], dict[str, Any]]) -> Change:
+    """Add members to results."""
 
+    async def edit(incoming: Incoming, response: Response) -> Response:
+        body = parse_json(bytes(response.body))
+        if not isinstance(body, dict) or not isinstance(body.get("result"), dict):
+            return response
+        members = added(incoming, body["result"])
+        return _with_body(response, {**body, "result": {**body["result"], **members}}) if members else response
 
-def _with_result(response: Response, body: dict[str, Any], **members: object) -> Response:
-    return _with_body(response, {**body, "result": {**body["result"], **members}})
+    return edited(edit)
 
 
 def _good_token(incoming: Incoming, response: Response) -> bool:
@@ -56,86 +55,21 @@ def _refused_put(incoming: Incoming, response: Response) -> bool:
     return response.status_code == 401 and incoming.method == "PUT"
 
 
-@FAULTS.by(edited)
-async def token_in_header(incoming: Incoming, response: Response) -> Response:
-    """The token comes back in a header field of the answer."""
-    if _good_token(incoming, response):
-        response.headers["x-received-token"] = _token(incoming) or ""
-    return response
-
-
-@FAULTS.by(edited)
-async def token_in_result(incoming: Incoming, response: Response) -> Response:
-    """The token comes back in the _meta of results."""
-    token, found = _token(incoming), _result(response)
-    if response.status_code != 200 or token is None or found is None:
-        return response
-    body, result = found
-    return _with_result(response, body, _meta={**result.get("_meta", {}), "debug": {"authInfo": {"token": token}}})
-
-
 def _saying(text: str) -> Change:
     """Say something in the body of a 401 to a token, `{}` standing for the token."""
-
-    async def edit(incoming: Incoming, response: Response) -> Response:
-        token = _token(incoming)
-        if response.status_code != 401 or token is None:
-            return response
-        return _with_body(response, {"error": "invalid_token", "error_description": text.replace("{}", token)})
-
-    return edited(edit)
+    return replacing(
+        lambda incoming, response: response.status_code == 401 and _token(incoming) is not None,
+        lambda incoming, response: _with_body(
+            response, {"error": "invalid_token", "error_description": text.replace("{}", _token(incoming) or "")}
+        ),
+    )
 
 
-@FAULTS.by(edited)
-async def token_in_log(incoming: Incoming, response: Response) -> Response:
-    """The payload part of each token is logged."""
-    parts = (_token(incoming) or "").split(".")
-    if response.status_code == 200 and len(parts) == 3:
-        sys.stderr.write(f"DEBUG claims={parts[1]}\n")
-        sys.stderr.flush()
-    return response
+def _unknown_method(message: Message) -> bool:
+    return str(message.get("method")).startswith("probe/")
 
 
-@FAULTS.step("upstream", "headers")
-def token_passed_on(incoming: Incoming) -> Mapping[str, str]:
-    """The caller's token goes to the service behind a tool."""
-    return {"Authorization": incoming.header("authorization") or ""}
-
-
-@FAULTS.by(edited)
-async def canary_in_listing(_incoming: Incoming, response: Response) -> Response:
-    """The tools' descriptions have a user's record as their example."""
-    found = _result(response)
-    if found is None or not isinstance(found[1].get("tools"), list):
-        return response
-    body, result = found
-    tools = [{**tool, "description": f"{tool['description']}, such as {_CANARY}"} for tool in result["tools"]]
-    return _with_result(response, body, tools=tools)
-
-
-async def _unknown_method(incoming: Incoming) -> bool:
-    return str((await incoming.posted()).get("method")).startswith("probe/")
-
-
-@FAULTS.by(edited)
-async def result_in_refusal_of_unknown_method(incoming: Incoming, response: Response) -> Response:
-    """The 401 to an unknown method holds a result."""
-    if response.status_code != 401 or not await _unknown_method(incoming):
-        return response
-    ident = (await incoming.posted()).get("id")
-    return _with_body(response, {"jsonrpc": "2.0", "id": ident, "result": {"known": ["tools/call"]}})
-
-
-@FAULTS.by(edited)
-async def unknown_method_with_forged_token_breaks(incoming: Incoming, response: Response) -> Response:
-    """An unknown method with a forged token ends in a 502."""
-    unknown = await _unknown_method(incoming) and _token(incoming) is not None
-    return Response(status_code=502) if response.status_code == 401 and unknown else response
-
-
-@FAULTS.by(lambda change: change, "403-bare-without-scopes")
-def bare_without_scopes(behaviour: Behaviour) -> Behaviour:
-    """The 403 to a token without scopes says nothing."""
+def _bare_without_scopes(behaviour: Behaviour) -> Behaviour:
     challenges = behaviour.challenges
 
     def insufficient(pointer: str | None, needed: frozenset[str], held: frozenset[str]) -> Denial:
@@ -150,16 +84,53 @@ def bare_without_scopes(behaviour: Behaviour) -> Behaviour:
 FAULTS.rows(
     ("answers-publicly-cacheable", "Answers to a token may be kept by every cache.",
      adding("cache-control", "public, max-age=60", _good_token)),
+    ("token-in-header", "The token comes back in a header field of the answer.",
+     adding("x-received-token", lambda incoming: _token(incoming) or "", _good_token)),
+    ("token-passed-on", "The caller's token goes to the service behind a tool.",
+     changing("upstream", headers=lambda incoming: {"Authorization": incoming.header("authorization") or ""})),
+    ("result-in-refusal-of-unknown-method", "The 401 to an unknown method holds a result.",
+     replying(lambda _, message, response: response.status_code == 401 and _unknown_method(message),
+              lambda message, response: _with_body(
+                  response, {"jsonrpc": "2.0", "id": message.get("id"), "result": {"known": ["tools/call"]}}))),
+    ("unknown-method-with-forged-token-breaks", "An unknown method with a forged token ends in a 502.",
+     replying(lambda incoming, message, response: (
+         response.status_code == 401 and _unknown_method(message) and _token(incoming) is not None),
+         lambda *_: Response(status_code=502))),
     ("token-in-error", "The body of a 401 repeats the token.", _saying("cannot verify {}")),
     ("trace-in-error", "The body of a 401 is a stack trace.", _saying(_TRACE)),
     ("canary-in-refusal", "The body of a 401 tells of a record.", _saying(f"not yours: {_CANARY}")),
-    ("put-401-bare", "The 401 to PUT has no challenge.", replacing(_refused_put, lambda: Response(status_code=401))),
+    ("put-401-bare", "The 401 to PUT has no challenge.", replacing(_refused_put, lambda *_: Response(status_code=401))),
     ("put-without-token-breaks", "PUT without a good token ends in a 500.",
-     replacing(_refused_put, lambda: Response(status_code=500))),
+     replacing(_refused_put, lambda *_: Response(status_code=500))),
     ("put-401-without-pointer", "The challenge to PUT does not lead to the metadata.",
      adding("www-authenticate", 'Bearer scope="invoices:read"', _refused_put)),
     ("put-401-with-session", "The 401 to PUT hands out a session id.",
      adding("mcp-session-id", "opened-before-it-was-asked", _refused_put)),
+    ("403-bare-without-scopes", "The 403 to a token without scopes says nothing.", _bare_without_scopes),
     ("403-with-session", "Every 403 hands out a session id.",
      adding("mcp-session-id", "opened-before-it-was-allowed", lambda _, response: response.status_code == 403)),
 )  # fmt: skip
+
+
+@FAULTS.by(edited)
+async def token_in_log(incoming: Incoming, response: Response) -> Response:
+    """The payload part of each token is logged."""
+    parts = (_token(incoming) or "").split(".")
+    if response.status_code == 200 and len(parts) == 3:
+        sys.stderr.write(f"DEBUG claims={parts[1]}\n")
+        sys.stderr.flush()
+    return response
+
+
+@FAULTS.by(_in_results)
+def canary_in_listing(_incoming: Incoming, result: dict[str, Any]) -> dict[str, Any]:
+    """The tools' descriptions have a user's record as their example."""
+    marked = [{**tool, "description": f"{tool['description']}, such as {_CANARY}"} for tool in result.get("tools", ())]
+    return {"tools": marked} if marked else {}
+
+
+@FAULTS.by(_in_results)
+def token_in_result(incoming: Incoming, result: dict[str, Any]) -> dict[str, Any]:
+    """The token comes back in the _meta of results."""
+    token = _token(incoming)
+    return {"_meta": {**result.get("_meta", {}), "debug": {"authInfo": {"token": token}}}} if token else {}

@@ -1,12 +1,16 @@
-"""Faults of where the token is taken from: other schemes, other places, or no token at all."""
+"""Faults of the way in: where the token is taken from, and what gets past the token check."""
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
+from starlette.responses import Response
+
+from mcp_auth_contract.model import Revision
+from mcp_auth_contract_lab import legacy, rpc
 from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.credentials import (
     Absent,
@@ -19,13 +23,154 @@ from mcp_auth_contract_lab.credentials import (
 )
 from mcp_auth_contract_lab.fault import Change, Faults
 from mcp_auth_contract_lab.incoming import Incoming
+from mcp_auth_contract_lab.modern import acknowledged
 from mcp_auth_contract_lab.principal import Principal
+from mcp_auth_contract_lab.protocol import META_VERSION, meta_of
 from mcp_auth_contract_lab.refusal import InvalidToken
-from mcp_auth_contract_lab.rpc import params_of
-from mcp_auth_contract_lab.steps import DEFAULT_USER, broken, sources, vouched
+from mcp_auth_contract_lab.settings import ENDPOINT
+from mcp_auth_contract_lab.steps import DEFAULT_USER, broken, intercepting, sources, verified, vouched
+from mcp_auth_contract_lab.streams import OpenStream
 from mcp_auth_contract_lab.verification import Trust, verify
 
 FAULTS = Faults()
+
+_Answer: TypeAlias = Callable[[Lab, Incoming], Awaitable[Response | None]]
+
+
+async def _as_default_user(lab: Lab, incoming: Incoming) -> Response | None:
+    """Answer a POST for whoever sent it, as the default user and without a session."""
+    return await _as(DEFAULT_USER, lab, incoming)
+
+
+async def _as(caller: Principal, lab: Lab, incoming: Incoming) -> Response | None:
+    message: Any = await incoming.message()
+    messages = message if isinstance(message, list) else [message]
+    if not all(isinstance(one, dict) for one in messages):
+        return None
+    requests = [one for one in messages if isinstance(one.get("method"), str) and "id" in one]
+    if not requests:
+        return Response(status_code=202)
+    answers = [legacy.run(lab, one, caller, Revision.R2025_06_18) for one in requests]
+    for one in answers:
+        if META_VERSION in meta_of(requests[0]) and "result" in one:
+            one["result"]["resultType"] = "complete"
+    return rpc.rpc_response(answers if isinstance(message, list) else answers[0])
+
+
+def _open(test: Callable[[Incoming], bool], answer: _Answer = _as_default_user) -> Change:
+    """Answer requests without a token that pass the test, before the token is asked for."""
+
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
+        return await answer(lab, incoming) if incoming.header("authorization") is None and test(incoming) else None
+
+    return intercepting(intercept=intercept)
+
+
+def _open_to_messages(test: Callable[[Any], bool], answer: _Answer = _as_default_user) -> Change:
+    """Answer messages without a token that pass the test, before the token is asked for."""
+
+    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
+        if incoming.header("authorization") is not None or (incoming.method, incoming.path) != ("POST", ENDPOINT):
+            return None
+        return await answer(lab, incoming) if test(await incoming.message()) else None
+
+    return intercepting(intercept=intercept)
+
+
+@FAULTS.by(lambda intercept: intercepting(intercept=intercept))
+async def array_unscoped_in_stateless(lab: Lab, incoming: Incoming) -> Response | None:
+    """The stateless revision still executes arrays, and checks no scopes of their elements."""
+    if incoming.method != "POST" or incoming.header("mcp-protocol-version") not in lab.behaviour.protocol.modern:
+        return None
+    if not isinstance(await incoming.message(), list):
+        return None
+    with suppress(InvalidToken):
+        caller = await verified(lab, incoming)
+        return None if caller is None else await _as(replace(caller, scopes=DEFAULT_USER.scopes), lab, incoming)
+    return None
+
+
+def _verb(method: str, path: str = ENDPOINT) -> Callable[[_Answer], Change]:
+    return lambda answer: _open(lambda incoming: (incoming.method, incoming.path) == (method, path), answer)
+
+
+def _saying(make: Callable[[], Response]) -> _Answer:
+    async def answer(_lab: Lab, _incoming: Incoming) -> Response:
+        return make()
+
+    return answer
+
+
+@FAULTS.by(_verb("DELETE"))
+async def delete_open(lab: Lab, incoming: Incoming) -> Response | None:
+    """Anybody who knows its id ends a session."""
+    session = lab.sessions.peek(incoming.header("mcp-session-id"))
+    if session is None:
+        return None
+    lab.sessions.end(session)
+    return Response(status_code=204)
+
+
+@FAULTS.by(lambda answer: _open_to_messages(
+    lambda message: isinstance(message, dict) and message.get("method") == "subscriptions/listen", answer))  # fmt: skip
+async def listen_open(_lab: Lab, incoming: Incoming) -> Response:
+    """subscriptions/listen needs no token."""
+    return OpenStream((acknowledged((await incoming.posted()).get("id"), {}),), primed=False)
+
+
+def _spelt(test: Callable[[str], bool]) -> Change:
+    """Look at the path and query of a POST as they were sent."""
+
+    def of_target(incoming: Incoming) -> bool:
+        raw: bytes = incoming.request.scope.get("raw_path") or incoming.path.encode()
+        path = raw.decode("latin-1").partition("?")[0]
+        query: bytes = incoming.request.scope["query_string"]
+        return incoming.method == "POST" and test(f"{path}?{query.decode('latin-1')}" if query else path)
+
+    return _open(of_target)
+
+
+def _media(test: Callable[[str], bool]) -> Change:
+    return _open(lambda incoming: (incoming.method, incoming.path) == ("POST", ENDPOINT)
+                 and test((incoming.header("content-type") or "").lower()))  # fmt: skip
+
+
+FAULTS.rows(
+    ("get-stream-open", "The GET stream needs no token.", _verb("GET")(_saying(OpenStream))),
+    ("head-open", "HEAD is answered without a token.", _verb("HEAD")(_saying(Response))),
+    ("legacy-sse-open", "The old SSE transport is still there, without a gate.",
+     _verb("GET", "/sse")(_saying(lambda: OpenStream(opening="event: endpoint\ndata: /messages?session_id=1\n\n")))),
+    ("notification-open", "Notifications need no token.",
+     _open_to_messages(lambda message: "method" in rpc.members_of(message) and "id" not in message)),
+    ("client-response-open", "Responses of a client need no token.",
+     _open_to_messages(lambda message: rpc.is_response(rpc.members_of(message)))),
+    ("batch-open", "A batch is executed without a token.",
+     _open_to_messages(lambda message: isinstance(message, list))),
+    ("modern-era-open", "Requests of 2026-07-28 need no token, those of older revisions do.",
+     _open_to_messages(lambda message: META_VERSION in meta_of(rpc.members_of(message)) and "id" in message)),
+    *(
+        (f"path-{name}-open", f"The gate does not know the path {shown}.", _spelt(test))
+        for name, shown, test in (
+            ("trailing-slash", f"{ENDPOINT}/", lambda target: target == f"{ENDPOINT}/"),
+            ("double-slash", f"/{ENDPOINT}", lambda target: target == f"/{ENDPOINT}"),
+            ("query", f"{ENDPOINT}?x", lambda target: target.startswith(f"{ENDPOINT}?")),
+            ("parameter", f"{ENDPOINT};x", lambda target: target.startswith(f"{ENDPOINT};")),
+            ("percent-encoded", "/%6dcp", lambda target: "%" in target.partition("?")[0]),
+            ("upper-case", ENDPOINT.upper(), lambda target: target == ENDPOINT.upper()),
+            ("dot-segment", f"/.{ENDPOINT}", lambda target: "/." in target and target.endswith(ENDPOINT[1:])),
+        )
+    ),
+    *(
+        (f"content-type-{name}-open", f"A body sent as {shown} goes past the gate.", _media(test))
+        for name, shown, test in (
+            ("text", "text/plain", lambda media: media.startswith("text/plain")),
+            ("form", "a form", lambda media: media.startswith("application/x-www-form-urlencoded")),
+            ("unknown", "a type that nobody knows", lambda media: media == "application/x-probe"),
+            ("missing", "nothing in particular", lambda media: media == ""),
+            ("charset", "JSON with a charset", lambda media: "charset=" in media),
+        )
+    ),
+)  # fmt: skip
 
 
 def _header(read: Callable[[str], Credential | None]) -> Change:
@@ -59,44 +204,6 @@ def _word(pick: Callable[[list[str]], str | None]) -> Change:
     return _header(read)
 
 
-def _line(incoming: Incoming) -> str:
-    lines = incoming.header_lines("authorization")
-    return lines[0] if len(lines) == 1 else ""
-
-
-FAULTS.rows(
-    ("scheme-case-sensitive", "Only the spelling Bearer is a token's scheme.",
-     _header(lambda value: None if value.startswith("Bearer") else Absent())),
-    ("any-scheme-accepted", "A token under the scheme Token, JWT or DPoP is taken for a bearer token.",
-     _word(lambda words: words[1] if len(words) == 2 and words[0].lower() in ("token", "jwt", "dpop") else None)),
-    ("trailing-word-ignored", "What follows the token is not read.",
-     _word(lambda words: words[1] if len(words) > 2 and words[0].lower() == "bearer" else None)),
-    ("doubled-scheme-accepted", "Bearer may be said twice.",
-     _word(lambda words: words[2] if len(words) == 3 and words[1].lower() == "bearer" else None)),
-    # Python takes the no-break space of Latin-1 for white space, too.
-    ("no-break-space-splits", "Any white space separates scheme and token.",
-     _word(lambda words: words[1] if len(words) == 2 and words[0].lower() == "bearer" else None)),
-    ("credentials-cleaned", "Quotes, colons and the like around the token are left out.",
-     _header(lambda value: None if "," in value[:-1]
-             else read_authorization(re.sub(r'[",:=]|token=', " ", value.rstrip("="))))),
-    ("bare-token-accepted", "A token needs no scheme before it.",
-     _header(lambda value: Presented(value) if " " not in value and value.count(".") == 2 else None)),
-    ("comma-list-split", "A comma separates tokens, and the last one counts.",
-     _header(lambda value: read_authorization(value.rpartition(",")[2]))),
-    ("comma-list-first", "A comma separates tokens, and the first one counts.",
-     _header(lambda value: read_authorization(value.partition(",")[0]))),
-    ("beyond-ascii-breaks-down", "An octet beyond ASCII in the header ends in a 500.",
-     _breaking(lambda incoming: not _line(incoming).isascii())),
-    ("odd-spacing-breaks-down", "Anything but one space behind the scheme ends in a 500.",
-     _breaking(lambda incoming: re.match(r"(?i)bearer(  |\t)", _line(incoming)) is not None)),
-    ("second-line-breaks-down", "A second Authorization line ends in a 500.",
-     _breaking(lambda incoming: len(incoming.header_lines("authorization")) > 1)),
-    ("second-place-breaks-down", "A token in the query beside one in the header ends in a 500.",
-     _breaking(lambda incoming: incoming.header("authorization") is not None
-               and "access_token" in incoming.request.query_params)),
-)  # fmt: skip
-
-
 def _basic(part: int) -> Change:
     """Take the user name (0) or the password (2) for a token."""
 
@@ -113,23 +220,6 @@ def _basic(part: int) -> Change:
     return _header(read)
 
 
-FAULTS.rows(
-    ("basic-user-name-accepted", "The user name of Basic credentials is taken for a token.", _basic(0)),
-    ("basic-password-accepted", "The password of Basic credentials is taken for a token.", _basic(2)),
-)
-
-
-@FAULTS.by(vouched)
-async def any_header_line_accepted(lab: Lab, incoming: Incoming) -> Principal | None:
-    """Of several Authorization lines the good one counts."""
-    lines = incoming.header_lines("authorization")
-    for credential in map(read_authorization, lines if len(lines) > 1 else ()):
-        if isinstance(credential, Presented):
-            with suppress(InvalidToken):
-                return await lab.principal_of(credential.token)
-    return None
-
-
 def _default_user(when: Callable[[str | None], bool]) -> Change:
     """Let the default user in by what the Authorization header says, None where there is none."""
 
@@ -139,13 +229,9 @@ def _default_user(when: Callable[[str | None], bool]) -> Change:
     return vouched(vouching)
 
 
-FAULTS.rows(
-    ("basic-user-accepted", "Any Basic user and password will do.",
-     _default_user(lambda value: (value or "").partition(" ")[0].lower() == "basic")),
-    ("empty-credentials-accepted", "A Bearer without a token is let in.",
-     _default_user(lambda value: value is not None and value.strip().lower() in ("", "bearer"))),
-    ("token-optional", "Without a token the caller is a default user.", _default_user(lambda value: value is None)),
-)  # fmt: skip
+def _line(incoming: Incoming) -> str:
+    lines = incoming.header_lines("authorization")
+    return lines[0] if len(lines) == 1 else ""
 
 
 @FAULTS.by(vouched)
@@ -194,9 +280,45 @@ async def _query_over_header(incoming: Incoming) -> Credential:
     return await _from_query("access_token")(incoming) if both else Absent()
 
 
-_ARGUMENT = _in_message(lambda message: params_of(message).get("arguments"), "access_token")
+_ARGUMENT = _in_message(lambda message: rpc.params_of(message).get("arguments"), "access_token")
 
 FAULTS.rows(
+    ("scheme-case-sensitive", "Only the spelling Bearer is a token's scheme.",
+     _header(lambda value: None if value.startswith("Bearer") else Absent())),
+    ("any-scheme-accepted", "A token under the scheme Token, JWT or DPoP is taken for a bearer token.",
+     _word(lambda words: words[1] if len(words) == 2 and words[0].lower() in ("token", "jwt", "dpop") else None)),
+    ("trailing-word-ignored", "What follows the token is not read.",
+     _word(lambda words: words[1] if len(words) > 2 and words[0].lower() == "bearer" else None)),
+    ("doubled-scheme-accepted", "Bearer may be said twice.",
+     _word(lambda words: words[2] if len(words) == 3 and words[1].lower() == "bearer" else None)),
+    # Python takes the no-break space of Latin-1 for white space, too.
+    ("no-break-space-splits", "Any white space separates scheme and token.",
+     _word(lambda words: words[1] if len(words) == 2 and words[0].lower() == "bearer" else None)),
+    ("credentials-cleaned", "Quotes, colons and the like around the token are left out.",
+     _header(lambda value: None if "," in value[:-1]
+             else read_authorization(re.sub(r'[",:=]|token=', " ", value.rstrip("="))))),
+    ("bare-token-accepted", "A token needs no scheme before it.",
+     _header(lambda value: Presented(value) if " " not in value and value.count(".") == 2 else None)),
+    ("comma-list-split", "A comma separates tokens, and the last one counts.",
+     _header(lambda value: read_authorization(value.rpartition(",")[2]))),
+    ("comma-list-first", "A comma separates tokens, and the first one counts.",
+     _header(lambda value: read_authorization(value.partition(",")[0]))),
+    ("beyond-ascii-breaks-down", "An octet beyond ASCII in the header ends in a 500.",
+     _breaking(lambda incoming: not _line(incoming).isascii())),
+    ("odd-spacing-breaks-down", "Anything but one space behind the scheme ends in a 500.",
+     _breaking(lambda incoming: re.match(r"(?i)bearer(  |\t)", _line(incoming)) is not None)),
+    ("second-line-breaks-down", "A second Authorization line ends in a 500.",
+     _breaking(lambda incoming: len(incoming.header_lines("authorization")) > 1)),
+    ("second-place-breaks-down", "A token in the query beside one in the header ends in a 500.",
+     _breaking(lambda incoming: incoming.header("authorization") is not None
+               and "access_token" in incoming.request.query_params)),
+    ("basic-user-name-accepted", "The user name of Basic credentials is taken for a token.", _basic(0)),
+    ("basic-password-accepted", "The password of Basic credentials is taken for a token.", _basic(2)),
+    ("basic-user-accepted", "Any Basic user and password will do.",
+     _default_user(lambda value: (value or "").partition(" ")[0].lower() == "basic")),
+    ("empty-credentials-accepted", "A Bearer without a token is let in.",
+     _default_user(lambda value: value is not None and value.strip().lower() in ("", "bearer"))),
+    ("token-optional", "Without a token the caller is a default user.", _default_user(lambda value: value is None)),
     ("query-token-accepted", "A token in the query is accepted.",
      _beside(_from_query("access_token", "token", "bearer", "authorization", "auth", "jwt", "api_key"))),
     ("query-token-overrides", "A token in the query replaces the one in the header.",
@@ -208,7 +330,7 @@ FAULTS.rows(
     ("body-member-token-accepted", "A member of the JSON-RPC message is taken for a token.",
      _beside(_in_message(lambda message: message, "access_token"))),
     ("meta-token-accepted", "A member of _meta is taken for a token.",
-     _beside(_in_message(lambda message: params_of(message).get("_meta"), "authorization", "access_token", "token",
+     _beside(_in_message(lambda message: rpc.params_of(message).get("_meta"), "authorization", "access_token", "token",
                          "io.modelcontextprotocol/authorization"))),
     ("argument-token-accepted", "A tool's argument is taken for a token.", _beside(_ARGUMENT)),
     ("argument-token-overrides", "A tool's argument is taken for the token even where the header has one.",
@@ -223,6 +345,17 @@ FAULTS.rows(
                   "x-amzn-oidc-accesstoken", "cf-access-jwt-assertion", "proxy-authorization")),
     ("mcp-param-token-accepted", "A mirrored parameter is taken for a token.", _from_header("mcp-param-authorization")),
 )  # fmt: skip
+
+
+@FAULTS.by(vouched)
+async def any_header_line_accepted(lab: Lab, incoming: Incoming) -> Principal | None:
+    """Of several Authorization lines the good one counts."""
+    lines = incoming.header_lines("authorization")
+    for credential in map(read_authorization, lines if len(lines) > 1 else ()):
+        if isinstance(credential, Presented):
+            with suppress(InvalidToken):
+                return await lab.principal_of(credential.token)
+    return None
 
 
 @FAULTS.by(vouched)

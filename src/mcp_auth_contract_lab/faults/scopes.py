@@ -30,24 +30,6 @@ def _matching(equal: Callable[[str, str], bool]) -> Change:
     return scoping(covers=lambda granted, needed: all(any(equal(held, want) for held in granted) for want in needed))
 
 
-FAULTS.rows(
-    ("scope-ignored", "A good token may do everything.", free(always)),
-    ("scope-ignored-for-tools", "Tools ask for no scope.", free(lambda one: one.kind is OperationKind.TOOL)),
-    ("scope-ignored-for-resources", "Resources ask for no scope.",
-     free(lambda one: one.kind is OperationKind.RESOURCE)),
-    ("scope-ignored-for-prompts", "Prompts ask for no scope.", free(lambda one: one.kind is OperationKind.PROMPT)),
-    ("scope-ignored-for-writes", "The tool that writes asks for no scope.",
-     free(lambda one: WRITE in required_scopes(one))),
-    ("scope-none-is-all", "A token without scopes may do everything.",
-     scoping(covers=lambda granted, needed: not granted or all_held(granted, needed))),
-    ("scope-prefix-matches", "A scope that begins with the needed one is taken for it.", _matching(str.startswith)),
-    ("scope-part-matches", "A scope that contains the needed one is taken for it.", _matching(str.__contains__)),
-    ("scope-case-ignored", "Upper and lower case of a scope are the same.",
-     _matching(lambda held, want: held.lower() == want.lower())),
-    ("scope-wildcard-granted", "A star in a granted scope matches.",
-     _matching(lambda held, want: held in (want, "*", want.partition(":")[0] + ":*"))),
-)  # fmt: skip
-
 _NONE = frozenset[str]()
 _KNOWN = {*SCOPES_SUPPORTED, ADMIN, ""}
 
@@ -81,6 +63,10 @@ def _mapped(make: Callable[[str], str]) -> Change:
     return _also(lambda value: frozenset(map(make, value.split(" "))) if isinstance(value, str) else _NONE)
 
 
+def _is_blank(value: Any) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
 def _is_list_of_text(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
@@ -94,16 +80,26 @@ def scope_members_searched(value: Any) -> frozenset[str]:
     return frozenset(one for one in SCOPES_SUPPORTED if json.dumps(one) in text)
 
 
-@FAULTS.by(_also)
-def scope_empty_is_all(value: Any) -> frozenset[str]:
-    """An empty scope claim grants everything."""
-    nothing = value in ("", [], [""]) or (isinstance(value, str) and not value.strip())
-    return frozenset(SCOPES_SUPPORTED) if nothing else _NONE
-
-
 FAULTS.rows(
+    ("scope-ignored", "A good token may do everything.", free(always)),
+    ("scope-ignored-for-tools", "Tools ask for no scope.", free(lambda one: one.kind is OperationKind.TOOL)),
+    ("scope-ignored-for-resources", "Resources ask for no scope.",
+     free(lambda one: one.kind is OperationKind.RESOURCE)),
+    ("scope-ignored-for-prompts", "Prompts ask for no scope.", free(lambda one: one.kind is OperationKind.PROMPT)),
+    ("scope-ignored-for-writes", "The tool that writes asks for no scope.",
+     free(lambda one: WRITE in required_scopes(one))),
+    ("scope-none-is-all", "A token without scopes may do everything.",
+     scoping(covers=lambda granted, needed: not granted or all_held(granted, needed))),
+    ("scope-prefix-matches", "A scope that begins with the needed one is taken for it.", _matching(str.startswith)),
+    ("scope-part-matches", "A scope that contains the needed one is taken for it.", _matching(str.__contains__)),
+    ("scope-case-ignored", "Upper and lower case of a scope are the same.",
+     _matching(lambda held, want: held.lower() == want.lower())),
+    ("scope-wildcard-granted", "A star in a granted scope matches.",
+     _matching(lambda held, want: held in (want, "*", want.partition(":")[0] + ":*"))),
     ("scope-beginning-suffices", "A scope that is a beginning of the needed one is taken for it.",
      scoping(covers=lambda granted, needed: all(want.startswith(tuple(granted)) for want in needed))),
+    ("scope-empty-is-all", "An empty scope claim grants everything.",
+     _also(lambda value: frozenset(SCOPES_SUPPORTED) if value in ([], [""]) or _is_blank(value) else _NONE)),
     ("scope-decoded", "Scopes are percent-decoded.", _mapped(unquote)),
     ("scope-normalized", "Scopes are normalized with NFKC.", _mapped(lambda one: unicodedata.normalize("NFKC", one))),
     ("scope-list-joined", "A list of scopes is joined and split again.",

@@ -9,14 +9,15 @@ from typing import Any, NoReturn
 from mcp_auth_contract_lab.credentials import Credential, Presented, authorization_header
 from mcp_auth_contract_lab.fault import Change, Faults, all_of
 from mcp_auth_contract_lab.incoming import Incoming
-from mcp_auth_contract_lab.jose import CompactJws, decode_segment, object_of, parse_compact
+from mcp_auth_contract_lab.jose import CompactJws, assembled, decode_segment, object_of, parse_compact
 from mcp_auth_contract_lab.refusal import InvalidToken
-from mcp_auth_contract_lab.steps import accepting, breaking, sources, verifying
+from mcp_auth_contract_lab.steps import accepting, breaking, fails, sources, verifying
 from mcp_auth_contract_lab.verification import Claims, Trust, issuer_identical
 
 FAULTS = Faults()
 
-_breaking = breaking("parse")
+_breaking, _breaking_claims = breaking("parse"), breaking("claims")
+_unverified = accepting("signature")(lambda token, _keys: not token.signing_input)
 
 
 async def _any_characters(incoming: Incoming) -> Credential:
@@ -32,16 +33,13 @@ def _of_any_characters(parse: Callable[[str], CompactJws]) -> Change:
     return all_of(sources(_any_characters), verifying(parse=parse))
 
 
-FAULTS.rows(
-    ("further-segments-ignored", "Only the first three segments of a token are read.",
-     verifying(parse=lambda token: parse_compact(".".join(token.split(".")[:3])))),
-    ("earlier-segments-ignored", "Only the last three segments of a token are read.",
-     verifying(parse=lambda token: parse_compact(".".join(token.split(".")[-3:])))),
-    ("padding-breaks-down", "A token with padding ends in a 500.", _breaking(lambda token: "=" in token)),
-    ("many-dots-break-down", "A token of thousands of dots ends in a 500.",
-     _breaking(lambda token: token.count(".") > 1000)),
-    ("long-token-breaks-down", "A long token ends in a 500.", _breaking(lambda token: len(token) > 8000)),
-)  # fmt: skip
+def _malformed() -> NoReturn:
+    raise InvalidToken("the token is malformed") from None
+
+
+def _three(token: str) -> list[str]:
+    segments = token.split(".")
+    return segments if len(segments) == 3 else _malformed()
 
 
 def _skipping(octets: str) -> bytes:
@@ -50,25 +48,21 @@ def _skipping(octets: str) -> bytes:
     try:
         return urlsafe_b64decode(kept + "=" * (-len(kept) % 4))
     except ValueError:
-        raise InvalidToken("the token is malformed") from None
+        _malformed()
 
 
-@FAULTS.by(_of_any_characters)
-def stray_characters_skipped(token: str) -> CompactJws:
-    """Characters that base64url does not have are passed over."""
-    segments = token.split(".")
-    if len(segments) != 3:
-        raise InvalidToken("the token is malformed")
-    header, payload, signature = segments
-    message = f"{header}.{payload}".encode()
-    return CompactJws(object_of(_skipping(header)), _skipping(payload), message, _skipping(signature))
+def _of_json(read: Callable[[Any], CompactJws]) -> Change:
+    """Read a JSON serialization besides the compact one."""
 
+    def parse(token: str) -> CompactJws:
+        if not token.startswith("{"):
+            return parse_compact(token)
+        try:
+            return read(json.loads(token))
+        except (ValueError, KeyError, IndexError, TypeError):
+            _malformed()
 
-@FAULTS.by(_of_any_characters)
-def stray_signature_characters_skipped(token: str) -> CompactJws:
-    """Some characters around the signature are passed over."""
-    message, _, signature = token.rpartition(".")
-    return parse_compact(f"{message}.{re.sub(r'[!%~?]', '', signature)}")
+    return _of_any_characters(parse)
 
 
 @FAULTS.by(_of_any_characters)
@@ -79,54 +73,19 @@ def stray_characters_skipped_by_length(token: str) -> CompactJws:
     return parse_compact(f"{message}.{kept if 3 <= len(signature) - len(kept) <= 4 else signature}")
 
 
-@FAULTS.by(_breaking)
-def odd_segment_breaks_down(token: str) -> bool:
-    """A segment that is not canonical base64url ends in a 500."""
-    try:
-        for segment in token.split("."):
-            decode_segment(segment)
-    except InvalidToken:
-        return True
-    return False
-
-
-@FAULTS.by(_of_any_characters)
-def json_serialization_read(token: str) -> CompactJws:
+@FAULTS.by(_of_json)
+def json_serialization_read(value: Any) -> CompactJws:
     """A JWS in its JSON serialization is accepted."""
-    if not token.startswith("{"):
-        return parse_compact(token)
-    try:
-        value = json.loads(token)
-        first = value["signatures"][0] if "signatures" in value else value
-        header, payload, signature = first["protected"], value["payload"], first["signature"]
-    except (ValueError, KeyError, IndexError, TypeError):
-        raise InvalidToken("the token is malformed") from None
-    return parse_compact(f"{header}.{payload}.{signature}")
+    first = value["signatures"][0] if "signatures" in value else value
+    return parse_compact(f"{first['protected']}.{value['payload']}.{first['signature']}")
 
 
-@FAULTS.by(
-    lambda parse: all_of(_of_any_characters(parse), accepting("signature")(lambda token, _: not token.signing_input))
-)
-def no_signatures_accepted(token: str) -> CompactJws:
+@FAULTS.by(lambda read: all_of(_of_json(read), _unverified))
+def no_signatures_accepted(value: Any) -> CompactJws:
     """A JSON serialization without a signature is believed."""
     # None of the signatures is wrong where there is none (CVE-2026-102946).
-    if not token.startswith("{"):
-        return parse_compact(token)
-    try:
-        value = json.loads(token)
-        if value["signatures"]:
-            raise InvalidToken("the token is malformed")
-        payload = decode_segment(value["payload"])
-    except (ValueError, KeyError, TypeError):
-        raise InvalidToken("the token is malformed") from None
+    payload = _malformed() if value["signatures"] else decode_segment(value["payload"])
     return CompactJws({"alg": "RS256", "typ": "at+jwt"}, payload, b"", b"")
-
-
-_breaking_claims = breaking("claims")
-
-
-def _malformed() -> NoReturn:
-    raise InvalidToken("the token is malformed") from None
 
 
 def _loaded(octets: bytes, **hooks: Any) -> Any:
@@ -144,36 +103,46 @@ def _first_object(value: Any) -> Any:
     return value[0] if isinstance(value, list) and value and isinstance(value[0], dict) else None
 
 
-def _three(token: str) -> tuple[str, str, str]:
-    segments = token.split(".")
-    if len(segments) != 3:
-        _malformed()
-    header, payload, signature = segments
-    return header, payload, signature
+def _compared(claims: Claims, trust: Trust) -> None:
+    """Compare without asking whether the number is finite."""
+    expires = claims.get("exp")
+    if isinstance(expires, bool) or not isinstance(expires, int | float):
+        raise InvalidToken("the token does not say when it expires")
+    if trust.now - trust.settings.leeway >= expires:
+        raise InvalidToken("the token has expired")
 
 
 def _too_deep(octets: bytes) -> bool:
     return b"[" * 500 in octets
 
 
-def _first_wins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return dict(reversed(pairs))
-
-
-def _without_surrogates(value: Any) -> Any:
-    return value.encode("utf-8", "ignore").decode() if isinstance(value, str) else value
-
-
 FAULTS.rows(
+    ("further-segments-ignored", "Only the first three segments of a token are read.",
+     verifying(parse=lambda token: parse_compact(".".join(token.split(".")[:3])))),
+    ("earlier-segments-ignored", "Only the last three segments of a token are read.",
+     verifying(parse=lambda token: parse_compact(".".join(token.split(".")[-3:])))),
+    ("padding-breaks-down", "A token with padding ends in a 500.", _breaking(lambda token: "=" in token)),
+    ("many-dots-break-down", "A token of thousands of dots ends in a 500.",
+     _breaking(lambda token: token.count(".") > 1000)),
+    ("long-token-breaks-down", "A long token ends in a 500.", _breaking(lambda token: len(token) > 8000)),
+    ("stray-signature-characters-skipped", "Some characters around the signature are passed over.",
+     _of_any_characters(lambda token: parse_compact(re.sub(r"[!%~?](?=[^.]*$)", "", token)))),
+    ("odd-segment-breaks-down", "A segment that is not canonical base64url ends in a 500.",
+     _breaking(fails(lambda token: [decode_segment(segment) for segment in token.split(".")], InvalidToken))),
+    ("stray-characters-skipped", "Characters that base64url does not have are passed over.",
+     _of_any_characters(lambda token: assembled(*_three(token), decode=_skipping))),
+    ("endless-expiry-accepted", "An expiry that is infinite or no number lies ahead.",
+     verifying(claims=lambda payload: _object(_loaded(payload)), expiry=_compared)),
     ("payload-list-unwrapped", "Of a list as payload the first object counts.",
      verifying(claims=lambda payload: _first_object(_loaded(payload)) or object_of(payload))),
     ("undecodable-octets-dropped", "Octets of the payload that are not UTF-8 are left out.",
      verifying(claims=lambda payload: object_of(payload.decode("utf-8", "ignore").encode()))),
     ("surrogates-dropped", "Lone surrogates in claims are left out.",
      verifying(claims=lambda payload: {
-         name: _without_surrogates(value) for name, value in object_of(payload).items()})),
+         name: value.encode("utf-8", "ignore").decode() if isinstance(value, str) else value
+         for name, value in object_of(payload).items()})),
     ("first-of-two-claims-counts", "Of a claim that stands there twice the first value counts.",
-     verifying(claims=lambda payload: _object(_loaded(payload, object_pairs_hook=_first_wins)))),
+     verifying(claims=lambda payload: _object(_loaded(payload, object_pairs_hook=lambda both: dict(reversed(both)))))),
     # As Go's encoding/json does: any case, and a long s is an s.
     ("claim-names-folded", "Claim names match in any case.",
      verifying(claims=lambda payload: {name.casefold(): value for name, value in object_of(payload).items()})),
@@ -181,6 +150,18 @@ FAULTS.rows(
      _breaking_claims(lambda payload: re.search(rb"[0-9]{300}", payload) is not None)),
     ("deep-payload-breaks-down", "A signed payload nested a thousand levels deep ends in a 500.",
      _breaking_claims(_too_deep)),
+    ("encoding-breaks-down", "A payload that is not UTF-8 ends in a 500.",
+     _breaking_claims(fails(bytes.decode, UnicodeDecodeError))),
+    ("payload-searched-as-text", "A token is refused whose payload does not hold the usual text.",
+     verifying(claims=lambda payload: object_of(payload) if b'"aud":' in payload else _malformed())),
+    ("white-space-refused", "White space between the parts of the payload is refused.",
+     verifying(claims=lambda payload: (
+         _malformed() if re.search(rb'"\s+:|:\s+["0-9]', payload) else object_of(payload)))),
+    ("deep-json-breaks-down", "JSON nested a thousand levels deep ends in a 500 before the signature is checked.",
+     _breaking(lambda token: any(_too_deep(decode_segment(segment)) for segment in _three(token)[:2]))),
+    ("issuer-breaks-the-header", "An issuer that no header line can hold ends in a 500.",
+     breaking("issuer")(lambda claims, _trust: (
+         isinstance(claims.get("iss"), str) and not claims["iss"].isprintable()))),
 )  # fmt: skip
 
 
@@ -212,28 +193,6 @@ def trailing_json_ignored(payload: bytes) -> Claims:
 
 
 @FAULTS.by(_breaking_claims)
-def encoding_breaks_down(payload: bytes) -> bool:
-    """A payload that is not UTF-8 ends in a 500."""
-    try:
-        payload.decode("utf-8")
-    except UnicodeDecodeError:
-        return True
-    return False
-
-
-@FAULTS.step("verification", "claims")
-def payload_searched_as_text(payload: bytes) -> Claims:
-    """A token is refused whose payload does not hold the usual text."""
-    return object_of(payload) if b'"aud":' in payload else _malformed()
-
-
-@FAULTS.step("verification", "claims")
-def white_space_refused(payload: bytes) -> Claims:
-    """White space between the parts of the payload is refused."""
-    return _malformed() if re.search(rb'"\s+:|:\s+["0-9]', payload) else object_of(payload)
-
-
-@FAULTS.by(_breaking_claims)
 def repeated_claim_breaks_down(payload: bytes) -> bool:
     """A claim that stands there twice ends in a 500."""
     value = _loaded(payload, object_pairs_hook=tuple)
@@ -241,9 +200,7 @@ def repeated_claim_breaks_down(payload: bytes) -> bool:
     return len(set(names)) != len(names)
 
 
-@FAULTS.by(
-    lambda parse: all_of(verifying(parse=parse), accepting("signature")(lambda token, _: not token.signing_input))
-)
+@FAULTS.by(lambda parse: all_of(verifying(parse=parse), _unverified))
 def last_of_two_algorithms_verified(token: str) -> CompactJws:
     """The first alg is allowed, the last one decides how to verify."""
     header, payload, signature = _three(token)
@@ -251,7 +208,7 @@ def last_of_two_algorithms_verified(token: str) -> CompactJws:
     pairs = list(value) if isinstance(value, tuple) else []
     if [name for name, _ in pairs].count("alg") < 2 or pairs[-1] != ("alg", "none") or signature:
         return parse_compact(token)
-    return CompactJws(_first_wins(pairs), decode_segment(payload), b"", b"")
+    return CompactJws(dict(reversed(pairs)), decode_segment(payload), b"", b"")
 
 
 @FAULTS.step("verification", "claims")
@@ -262,28 +219,6 @@ def prototype_members_read(payload: bytes) -> Claims:
     return {**inherited, **claims} if isinstance(inherited, dict) else claims
 
 
-def _compared(claims: Claims, trust: Trust) -> None:
-    """Compare without asking whether the number is finite."""
-    expires = claims.get("exp")
-    if isinstance(expires, bool) or not isinstance(expires, int | float):
-        raise InvalidToken("the token does not say when it expires")
-    if trust.now - trust.settings.leeway >= expires:
-        raise InvalidToken("the token has expired")
-
-
-@FAULTS.by(lambda read: verifying(claims=read, expiry=_compared))
-def endless_expiry_accepted(payload: bytes) -> Claims:
-    """An expiry that is infinite or no number lies ahead."""
-    return _object(_loaded(payload))
-
-
-@FAULTS.by(breaking("parse"))
-def deep_json_breaks_down(token: str) -> bool:
-    """JSON nested a thousand levels deep ends in a 500 before the signature is checked."""
-    header, payload, _ = _three(token)
-    return _too_deep(decode_segment(header)) or _too_deep(decode_segment(payload))
-
-
 @FAULTS.step("verification", "issuer")
 def issuer_told_in_challenge(claims: Claims, trust: Trust) -> None:
     """The challenge repeats the issuer of a refused token."""
@@ -292,9 +227,3 @@ def issuer_told_in_challenge(claims: Claims, trust: Trust) -> None:
         told = "".join(letter for letter in issuer if " " <= letter <= "~")
         raise InvalidToken(f"the issuer {told} is not trusted")
     issuer_identical(claims, trust)
-
-
-@FAULTS.by(breaking("issuer"))
-def issuer_breaks_the_header(claims: Claims, _trust: Trust) -> bool:
-    """An issuer that no header line can hold ends in a 500."""
-    return isinstance(claims.get("iss"), str) and not claims["iss"].isprintable()

@@ -14,7 +14,7 @@ from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.protocol import META_VERSION, meta_of
 from mcp_auth_contract_lab.refusal import HttpRefused
 from mcp_auth_contract_lab.sessions import News, Session, owner_alone
-from mcp_auth_contract_lab.steps import always, broken, vouched
+from mcp_auth_contract_lab.steps import Message, always, broken, vouched
 
 FAULTS = Faults()
 
@@ -23,34 +23,31 @@ _HEADER = "mcp-session-id"
 _rules = partial(changing, "sessions")
 
 
-def _owner_of(lab: Lab, incoming: Incoming) -> Principal | None:
-    session = lab.sessions.peek(incoming.header(_HEADER))
-    return None if session is None else session.owner
-
-
-def _owner_if(when: Callable[[Incoming], bool]) -> Change:
+def _owner_if(when: Callable[[Incoming, Message], bool]) -> Change:
     """Let the owner of the session that a request names vouch for its caller."""
 
     async def vouching(lab: Lab, incoming: Incoming) -> Principal | None:
-        return _owner_of(lab, incoming) if when(incoming) else None
+        session = lab.sessions.peek(incoming.header(_HEADER))
+        return session.owner if session is not None and when(incoming, await incoming.posted()) else None
 
     return vouched(vouching)
 
 
-async def _is_modern(incoming: Incoming) -> bool:
-    return META_VERSION in meta_of(await incoming.posted())
+def _is_modern(message: Message) -> bool:
+    return META_VERSION in meta_of(message)
 
 
 def _unverified(method: str) -> Change:
-    return _owner_if(lambda incoming: incoming.method == method and incoming.header("authorization") is not None)
+    return _owner_if(lambda incoming, _: incoming.method == method and incoming.header("authorization") is not None)
 
 
 @FAULTS.by(vouched)
-async def session_for_token(lab: Lab, incoming: Incoming) -> Principal | None:
-    """A session id stands for a token that is missing."""
-    if incoming.header("authorization") is not None or await _is_modern(incoming):
-        return None
-    return _owner_of(lab, incoming)
+async def session_header_in_stateless(lab: Lab, incoming: Incoming) -> Principal | None:
+    """The stateless revision looks sessions up."""
+    ident = incoming.header(_HEADER)
+    if ident is not None and lab.sessions.peek(ident) is None and _is_modern(await incoming.posted()):
+        raise HttpRefused(404, "no such session")
+    return None
 
 
 def _only(live: Sequence[Session]) -> Session | None:
@@ -63,28 +60,7 @@ async def _in_only_session(lab: Lab, incoming: Incoming) -> Principal | None:
     if session is None or incoming.method != "POST" or incoming.header("authorization") or incoming.header(_HEADER):
         return None
     opens = (await incoming.posted()).get("method") == "initialize"
-    return None if opens or await _is_modern(incoming) else session.owner
-
-
-FAULTS.rows(
-    ("session-joined-without-id", "Without a token and a session id, a call joins the only live session.",
-     all_of(vouched(_in_only_session), _rules(unnamed=_only))),
-)  # fmt: skip
-
-
-@FAULTS.by(vouched)
-async def session_lent_to_stateless(lab: Lab, incoming: Incoming) -> Principal | None:
-    """In the stateless revision the id of a live session stands for a token."""
-    return _owner_of(lab, incoming) if await _is_modern(incoming) else None
-
-
-@FAULTS.by(vouched)
-async def session_header_in_stateless(lab: Lab, incoming: Incoming) -> Principal | None:
-    """The stateless revision looks sessions up."""
-    ident = incoming.header(_HEADER)
-    if ident is not None and lab.sessions.peek(ident) is None and await _is_modern(incoming):
-        raise HttpRefused(404, "no such session")
-    return None
+    return None if opens or _is_modern(await incoming.posted()) else session.owner
 
 
 @FAULTS.step("sessions", "usable_by")
@@ -103,12 +79,18 @@ def session_resume_anywhere(_session: Session, live: Sequence[Session]) -> Itera
 
 
 FAULTS.rows(
+    ("session-for-token", "A session id stands for a token that is missing.",
+     _owner_if(lambda incoming, message: incoming.header("authorization") is None and not _is_modern(message))),
+    ("session-joined-without-id", "Without a token and a session id, a call joins the only live session.",
+     all_of(vouched(_in_only_session), _rules(unnamed=_only))),
+    ("session-lent-to-stateless", "In the stateless revision the id of a live session stands for a token.",
+     _owner_if(lambda _incoming, message: _is_modern(message))),
     ("session-stream-unverified", "On GET any token will do, as long as the session is alive.",
      _unverified("GET")),
     ("session-delete-unverified", "On DELETE any token will do, as long as the session is alive.",
      _unverified("DELETE")),
     ("session-resume-open", "Who resumes a stream needs no token.",
-     _owner_if(lambda incoming: incoming.header("last-event-id") is not None)),
+     _owner_if(lambda incoming, _message: incoming.header("last-event-id") is not None)),
     ("session-unbound", "Anybody with a valid token uses, hears and ends a session.", _rules(usable_by=always)),
     ("session-keeps-first-user", "Whoever uses a session acts as the one who opened it.",
      _rules(usable_by=always, acting=lambda session, principal: replace(

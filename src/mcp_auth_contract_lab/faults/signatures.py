@@ -1,6 +1,5 @@
 """Faults of the signature check: what the header says is believed, or nothing is verified at all."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
@@ -8,12 +7,20 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jwt import PyJWK
 from jwt.exceptions import PyJWTError
 
-from mcp_auth_contract_lab.behaviour import Behaviour
-from mcp_auth_contract_lab.fault import Change, Faults, all_of
-from mcp_auth_contract_lab.jose import CompactJws, decode_segment, object_of, parse_compact
+from mcp_auth_contract_lab.fault import Change, Faults, all_of, with_memory
+from mcp_auth_contract_lab.jose import CompactJws, assembled, parse_compact
 from mcp_auth_contract_lab.keyring import KEY_TYPES, usable
 from mcp_auth_contract_lab.refusal import InvalidToken
-from mcp_auth_contract_lab.steps import accepting, allowing, always, hmac_keyed, members_of, unless, verifying
+from mcp_auth_contract_lab.steps import (
+    accepting,
+    allowing,
+    always,
+    hmac_keyed,
+    members_of,
+    remembering,
+    unless,
+    verifying,
+)
 from mcp_auth_contract_lab.verification import Trust, published_keys, signature_verified
 
 FAULTS = Faults()
@@ -27,9 +34,7 @@ def _parse_loosely(token: str) -> CompactJws:
     segments = token.split(".")
     if len(segments) not in (2, 3) or not all(segments[:2]):
         raise InvalidToken("the token is malformed")
-    header, payload, signature = (*segments, "")[:3]
-    signed = f"{header}.{payload}".encode("ascii")
-    return CompactJws(object_of(decode_segment(header)), decode_segment(payload), signed, decode_segment(signature))
+    return assembled(*(*segments, "")[:3])
 
 
 def _parse_empty_signature(token: str) -> CompactJws:
@@ -70,34 +75,19 @@ FAULTS.rows(
      _unsigned(_is_unheard_of)),
     ("critical-ignored", "Critical header extensions that are not understood are skipped.",
      accepting("critical")(always)),
+    ("signature-cached", "A signature that verified once is good for any payload.",
+     remembering("signature", lambda token: token.signature)),
 )  # fmt: skip
 
 
-@FAULTS.change
-def signature_cached(behaviour: Behaviour) -> Behaviour:
-    """A signature that verified once is good for any payload."""
-    seen: set[bytes] = set()
-
-    def signature(token: CompactJws, keys: Sequence[PyJWK]) -> None:
-        if token.signature not in seen:
-            signature_verified(token, keys)
-            seen.add(token.signature)
-
-    return verifying(signature=signature)(behaviour)
-
-
-@FAULTS.change
-def one_worker_unverifying(behaviour: Behaviour) -> Behaviour:
+@FAULTS.by(with_memory(lambda signature: verifying(signature=signature)))
+def one_worker_unverifying(asked: dict[bytes, int], token: CompactJws, keys: Sequence[PyJWK]) -> None:
     """Behind the same address one worker in four does not verify signatures."""
     # They take turns by token, as round-robin balancing does; the last one is it (CVE-2026-35040).
-    asked: Counter[bytes] = Counter()
-
-    def signature(token: CompactJws, keys: Sequence[PyJWK]) -> None:
-        asked[token.signing_input + token.signature] += 1
-        if asked[token.signing_input + token.signature] % _WORKERS:
-            signature_verified(token, keys)
-
-    return verifying(signature=signature)(behaviour)
+    text = token.signing_input + token.signature
+    asked[text] = asked.get(text, 0) + 1
+    if asked[text] % _WORKERS:
+        signature_verified(token, keys)
 
 
 async def _keys_for(token: CompactJws, trust: Trust, *algorithms: str) -> Sequence[PyJWK]:

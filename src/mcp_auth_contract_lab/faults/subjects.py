@@ -1,9 +1,9 @@
 """Faults of identity: claims are mapped onto another principal."""
 
-import unicodedata
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TypeAlias
+from unicodedata import normalize
 
 from mcp_auth_contract_lab.fault import Change, Faults
 from mcp_auth_contract_lab.records import first_invoices
@@ -90,10 +90,6 @@ def _of_other_claim(known: frozenset[str], *names: str) -> _Guess:
     return guess
 
 
-def _normalized(text: str) -> str:
-    return unicodedata.normalize("NFKC", text)
-
-
 def _breaking(when: Callable[[Claims], bool]) -> Change:
     """Break down over claims that nobody has thought of."""
     return breaking("not_before")(lambda claims, _trust: when(claims))
@@ -105,12 +101,6 @@ def subject_from_actor(_value: Any, claims: Claims, _default: str) -> str | None
     actors = (claims.get(name) for name in ("act", "may_act"))
     named = (actor["sub"] for actor in actors if isinstance(actor, dict) and actor.get("sub") in _USERS)
     return next(named, None)
-
-
-@FAULTS.by(_tenant)
-def tenant_unpacked(value: Any, claims: Claims, default: str) -> str | None:
-    """A tenant that is no string is searched for one that fits."""
-    return None if isinstance(value, list) else _unpacked(_TENANTS)(value, claims, default)
 
 
 @FAULTS.by(_tenant)
@@ -144,7 +134,7 @@ FAULTS.rows(
     ("subject-cut-at-nul", "A subject ends at its first NUL.", _subject(_text(lambda text: text.partition("\0")[0]))),
     ("subject-case-ignored", "Upper and lower case of a subject are the same.", _subject(_text(str.lower))),
     ("subject-trimmed", "White space around a subject is removed.", _subject(_text(str.strip))),
-    ("subject-normalized", "A subject is normalized with NFKC.", _subject(_text(_normalized))),
+    ("subject-normalized", "A subject is normalized with NFKC.", _subject(_text(partial(normalize, "NFKC")))),
     ("subject-unknown-is-default", "A subject that nobody has stands for a default user.",
      _subject(_default_if(lambda value: _is_name(value) and value not in _USERS))),
     ("subject-from-email", "The e-mail address or the user name decides who calls.",
@@ -155,6 +145,9 @@ FAULTS.rows(
      _subject(lambda value, claims, default: default if value == claims.get("client_id", "") else None)),
     ("tenant-blank-accepted", "A tenant of white space, or an empty value, stands for a default tenant.",
      _tenant(_default_if(_empty))),
+    ("tenant-unpacked", "A tenant that is no string is searched for one that fits.",
+     _tenant(lambda value, claims, default: (
+         None if isinstance(value, list) else _unpacked(_TENANTS)(value, claims, default)))),
     ("tenant-operator-applied", "A tenant is handed to a query as it is, operators and all.",
      _tenant(_default_if(_operator))),
     ("tenant-list-breaks", "A list of tenants breaks the server.",
@@ -164,7 +157,7 @@ FAULTS.rows(
      _tenant(lambda value, _claims, _default: next(
          (one for one in sorted(_TENANTS) if _is_name(value) and one.startswith(value)), None))),
     ("tenant-trimmed", "White space around a tenant is removed.", _tenant(_text(str.strip))),
-    ("tenant-normalized", "A tenant is normalized with NFKC.", _tenant(_text(_normalized))),
+    ("tenant-normalized", "A tenant is normalized with NFKC.", _tenant(_text(partial(normalize, "NFKC")))),
     ("tenant-unknown-is-default", "A tenant that does not exist stands for a default tenant.",
      _tenant(_default_if(lambda value: _is_name(value) and value not in _TENANTS))),
     ("tenant-from-alias", "A claim of a similar name decides about the tenant.",

@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 from starlette.responses import JSONResponse, Response
@@ -17,7 +15,7 @@ from mcp_auth_contract_lab.incoming import Incoming, parse_json
 from mcp_auth_contract_lab.legacy import run
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.profiles import discovery_is_open, with_schemes
-from mcp_auth_contract_lab.steps import DEFAULT_USER, always, intercepting
+from mcp_auth_contract_lab.steps import DEFAULT_USER, Message, always, intercepting
 from mcp_auth_contract_lab.tools import Tool
 
 FAULTS = Faults(within=Profile.TOOL_CHALLENGE)
@@ -26,6 +24,7 @@ _Result: TypeAlias = dict[str, Any]
 _When: TypeAlias = Callable[[Denial], bool]
 
 _MEMBER = "mcp/www_authenticate"
+_SIGN_IN = 'Bearer error="invalid_token", error_description="Sign in to see more"'
 
 
 def _for(error: str | None) -> _When:
@@ -33,10 +32,6 @@ def _for(error: str | None) -> _When:
 
 
 _MISSING, _BAD, _WEAK = _for(None), _for("invalid_token"), _for("insufficient_scope")
-
-
-def _expired(denial: Denial) -> bool:
-    return "expired" in (denial.get("error_description") or "")
 
 
 def _refused_with(edit: Callable[[_Result], _Result], when: _When = always) -> Change:
@@ -62,36 +57,27 @@ def _by_status(when: _When) -> Change:
     return changing("challenges", in_tool_result=lambda denial: not when(denial))
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A tool call, with the result that it got soundly."""
-
-    lab: Lab
-    incoming: Incoming
-    message: Mapping[str, Any]
-    result: _Result
-
-    @property
-    def refused(self) -> bool:
-        return _MEMBER in self.result.get("_meta", {})
-
-    @property
-    def tool(self) -> object:
-        return rpc.params_of(self.message).get("name")
+def _refused(result: Message) -> bool:
+    return _MEMBER in result.get("_meta", {})
 
 
-def _answered(edit: Callable[[_Call], _Result | None], status: int = 200) -> Change:
+def _answered(
+    edit: Callable[[Lab, Message, _Result], _Result | None],
+    *,
+    status: int = 200,
+    when: Callable[[Incoming], bool] = always,
+) -> Change:
     """Change the result of a tool call, or the status that it comes with. None: leave it."""
 
     async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
         message = await incoming.posted()
-        if message.get("method") != "tools/call" or incoming.header("origin"):
+        if message.get("method") != "tools/call" or incoming.header("origin") or not when(incoming):
             return None
         response = await lab.guarded(incoming)
         reply = parse_json(bytes(response.body))
         if not isinstance(reply, dict) or not isinstance(reply.get("result"), dict):
             return response
-        result = edit(_Call(lab, incoming, message, reply["result"]))
+        result = edit(lab, message, reply["result"])
         if result is None:
             return response
         headers = {} if status == 200 else {"www-authenticate": result["_meta"][_MEMBER][0]}
@@ -101,32 +87,19 @@ def _answered(edit: Callable[[_Call], _Result | None], status: int = 200) -> Cha
 
 
 @FAULTS.by(_answered)
-def tool_challenge_beside_data(call: _Call) -> _Result | None:
+def tool_challenge_beside_data(lab: Lab, message: Message, result: _Result) -> _Result | None:
     """The tool runs first, and then asks for a sign-in."""
-    if not call.refused or call.tool == "update_invoice":
+    if not _refused(result) or rpc.params_of(message).get("name") == "update_invoice":
         return None
-    ran = run(call.lab, call.message, DEFAULT_USER, Revision.R2025_06_18).get("result", {})
-    return {**call.result, "structuredContent": ran.get("structuredContent", {})}
-
-
-@FAULTS.by(partial(_answered, status=401))
-def tool_challenge_in_401(call: _Call) -> _Result | None:
-    """The result with the challenge is the body of a 401."""
-    return call.result if call.refused and call.incoming.header("authorization") is None else None
+    ran = run(lab, message, DEFAULT_USER, Revision.R2025_06_18).get("result", {})
+    return {**result, "structuredContent": ran.get("structuredContent", {})}
 
 
 @FAULTS.by(_answered)
-def tool_challenge_no_error_result(call: _Call) -> _Result | None:
+def tool_challenge_no_error_result(_lab: Lab, message: Message, result: _Result) -> _Result | None:
     """The export without its scope answers with a challenge and no isError."""
-    weak = call.refused and "insufficient_scope" in call.result["_meta"][_MEMBER][0]
-    return {**call.result, "isError": False} if weak and call.tool == "export_invoices" else None
-
-
-@FAULTS.by(_answered)
-def tool_challenge_on_success(call: _Call) -> _Result | None:
-    """Every result has a challenge."""
-    meta = {_MEMBER: ['Bearer error="invalid_token", error_description="Sign in to see more"']}
-    return None if call.refused or call.result.get("isError") else {**call.result, "_meta": meta}
+    weak = _refused(result) and "insufficient_scope" in result["_meta"][_MEMBER][0]
+    return {**result, "isError": False} if weak and rpc.params_of(message).get("name") == "export_invoices" else None
 
 
 @FAULTS.by(lambda intercept: all_of(_worded('/mcp"', '/other"'), intercepting(intercept=intercept)))
@@ -137,10 +110,34 @@ async def tool_challenge_pointer_to_another(_lab: Lab, incoming: Incoming) -> Re
     return JSONResponse({"resource": "https://other.example.com/mcp", "authorization_servers": []})
 
 
+def _described(edit: Callable[[_Result], _Result], name: str = "get_invoice") -> Change:
+    """Describe one tool in another way."""
+
+    def described(tool: Tool) -> _Result:
+        return edit(with_schemes(tool)) if tool.name == name else with_schemes(tool)
+
+    return changing("listing", described=described)
+
+
+def _stating(*schemes: Mapping[str, Any], name: str = "get_invoice") -> Change:
+    said = {"securitySchemes": list(schemes)}
+    return _described(lambda entry: {**entry, **said, "_meta": said}, name)
+
+
+_NOAUTH = {"type": "noauth"}
+_READ = {"type": "oauth2", "scopes": ["invoices:read"]}
+
 FAULTS.rows(
+    ("tool-challenge-in-401", "The result with the challenge is the body of a 401.",
+     _answered(lambda _lab, _message, result: result if _refused(result) else None, status=401,
+               when=lambda incoming: incoming.header("authorization") is None)),
+    ("tool-challenge-on-success", "Every result has a challenge.",
+     _answered(lambda _lab, _message, result: (
+         None if _refused(result) or result.get("isError") else {**result, "_meta": {_MEMBER: [_SIGN_IN]}}))),
     ("tool-challenge-401-without-token", "A tool without a token is answered with 401.", _by_status(_MISSING)),
     ("tool-challenge-expired-unexplained", "A tool with an expired token says isError, and no more.",
-     _refused_with(lambda result: {**result, "_meta": {}}, _expired)),
+     _refused_with(lambda result: {**result, "_meta": {}},
+                   lambda denial: "expired" in (denial.get("error_description") or ""))),
     ("tool-challenge-403-on-missing-scope", "A tool that lacks a scope is answered with 403.", _by_status(_WEAK)),
     ("tool-challenge-left-out", "A tool that lacks a scope says isError, and no more.",
      _refused_with(lambda result: {**result, "_meta": {}}, _WEAK)),
@@ -167,27 +164,6 @@ FAULTS.rows(
      _worded("insufficient_scope", "invalid_token", _WEAK)),
     ("tool-challenge-scope-not-named", "The result does not name the missing scope.",
      _worded(', scope="[^"]*"', "", _WEAK)),
-)  # fmt: skip
-
-
-def _described(edit: Callable[[_Result], _Result], name: str = "get_invoice") -> Change:
-    """Describe one tool in another way."""
-
-    def described(tool: Tool) -> _Result:
-        return edit(with_schemes(tool)) if tool.name == name else with_schemes(tool)
-
-    return changing("listing", described=described)
-
-
-def _stating(*schemes: Mapping[str, Any], name: str = "get_invoice") -> Change:
-    said = {"securitySchemes": list(schemes)}
-    return _described(lambda entry: {**entry, **said, "_meta": said}, name)
-
-
-_NOAUTH = {"type": "noauth"}
-_READ = {"type": "oauth2", "scopes": ["invoices:read"]}
-
-FAULTS.rows(
     ("tool-challenge-schemes-missing", "One protected tool states no securitySchemes.",
      _described(lambda entry: {name: entry[name] for name in entry if name not in ("securitySchemes", "_meta")})),
     ("tool-challenge-schemes-unknown", "One tool states a scheme of type http, as OpenAPI would.",

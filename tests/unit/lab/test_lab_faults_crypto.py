@@ -7,7 +7,7 @@ import pytest
 
 from mcp_auth_contract.issuer.odd_keys import self_signed
 from mcp_auth_contract.tokens import Algorithm, Identity, Role, TokenProfile, good_token, mint_case, published_key
-from mcp_auth_contract_lab.faults import FAULTS, algorithms, extensions, selection
+from mcp_auth_contract_lab.faults import FAULTS, extensions, selection
 from mcp_auth_contract_lab.fetching import Reply
 
 CANARY = "alice-t1-INV-1-7f3a"
@@ -151,7 +151,7 @@ def test_such_a_fault_leaves_the_rest_alone(lab_with, name):
 
 
 def test_every_such_fault_has_been_seen_to_show():
-    rooms = (algorithms, selection, extensions)
+    rooms = (selection, extensions)
     assert {*LET_IN, *BROKEN_OVER, *KEEPING_OUT} == {name for room in rooms for name in room.FAULTS}
 
 
