@@ -14,6 +14,7 @@ from mcp_auth_contract.catalogue import load_builtin
 from mcp_auth_contract.contract import models, server
 from mcp_auth_contract.contract.load import VARIABLES
 from mcp_auth_contract.contract.models import contract_schema
+from mcp_auth_contract.hosts.verdicts import load_hosts
 from mcp_auth_contract.reports.diff import diff_schema
 from mcp_auth_contract.reports.json_v1 import report_schema
 from mcp_auth_contract.reports.rules import render_checks
@@ -33,6 +34,23 @@ def contract_reference() -> str:
         return marked[1] + "".join(f"| {' | '.join(line)} |\n" for line in lines) + marked[3]
 
     return _MARKED.sub(generated, (DOCS / "contract.md").read_text("utf-8"))
+
+
+def hosts_page() -> str:
+    """Return docs/hosts.md with what each host needs, by scenarios/hosts.toml."""
+    table = load_hosts()
+    lines: list[str] = []
+    for host in table.host:
+        lines += [f"### {host.name}", "", f"`--host {host.id}`. Not seen from a server: {host.unseen}.", ""]
+        rules = [rule for rule in table.rule if host.id in rule.hosts]
+        for rule in rules:
+            when = " and ".join(f"`{name}` is {' or '.join(values)}" for name, values in rule.when.items())
+            source = table.source[rule.source]
+            read = f"[{source.kind}]({source.url}), {source.checked}"
+            lines.append(f"- **{rule.effect}** where {when}: it {rule.says} ({read}).")
+        lines.append("")
+    text = "\n".join(lines)
+    return _MARKED.sub(lambda marked: f"{marked[1]}{text}{marked[3]}", (DOCS / "hosts.md").read_text("utf-8"))
 
 
 def _model(table: str) -> Any:
@@ -98,6 +116,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "checks.md": lambda: render_checks(load_builtin()),
     "contract.md": contract_reference,
     "contract.schema.json": contract_schema,
+    "hosts.md": hosts_page,
     "report-diff-v1.schema.json": diff_schema,
     "report-v1.schema.json": report_schema,
     "traceability.md": lambda: render_traceability(load_builtin()),

@@ -376,6 +376,41 @@ def mint(
     print_token(contract, principal, defect=defect, variant=variant, scopes=scopes, show=show)
 
 
+@app.command()
+@with_outputs()
+def hosts(
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="[CONTRACT|URL]", help="The contract, or the MCP endpoint to look at without one."),
+    ] = None,
+    host: Annotated[
+        list[str] | None,
+        typer.Option("--host", metavar="NAME", help="A host that has to connect (exit 1 or 3 otherwise); repeatable."),
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option("--url", metavar="URL", help="Test the server at this URL instead of the one in the contract."),
+    ] = None,
+    sample: UseSample = False,
+    fault: SampleFault = None,
+    ca_file: CaFile = None,
+    *,
+    outputs: Outputs,
+) -> None:
+    """Say which MCP hosts would connect.
+
+    For ChatGPT, Claude, VS Code and others: will connect, degraded, will not, or cannot tell, with the facts that
+    decide. With a contract a good token is tried too; what the real authorization server publishes shows only at a URL
+    whose server trusts it.
+    """
+    from mcp_auth_contract.cli.finding import Sample
+    from mcp_auth_contract.cli.hosts import hosts_and_report
+    from mcp_auth_contract.cli.running import RunOptions
+
+    options = RunOptions(url=url, sample=Sample(sample, fault), ca_file=ca_file)
+    raise typer.Exit(hosts_and_report(target, host or (), options, outputs))
+
+
 @app.command("defects")
 def list_defects() -> None:
     """List the defects that `mint --defect` knows."""

@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 
@@ -57,11 +58,11 @@ def remove_old(outputs: Outputs) -> None:
                 raise UsageError(f"{file}: cannot be replaced: {error.strerror}") from None
 
 
-def write(report: Report, outputs: Outputs) -> int:
+def write(report: Report, outputs: Outputs, show: Callable[..., None] = print_report) -> int:
     """Write every report that is wanted, and return the exit code of the gate.
 
     One that cannot be written does not keep the others from it, and is told as Unwritable unless there is a
-    shut gate, which counts for more.
+    shut gate, which counts for more. `show` prints a report on a console.
     """
     wanted = [(outputs.files.get(one.name), one.render, "w") for one in FORMATS]
     unwritten: list[str] = []
@@ -72,7 +73,7 @@ def write(report: Report, outputs: Outputs) -> int:
             except UsageError as fault:
                 unwritten.append(str(fault))
     try:
-        _print(report, outputs)
+        _print(report, outputs, show)
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # rich leaves the process when nobody reads; the gate's decision stands
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -94,25 +95,25 @@ def _is_stdout(file: Path | None) -> bool:
     return file is not None and str(file) == _STDOUT
 
 
-def _print(report: Report, outputs: Outputs) -> None:
+def _print(report: Report, outputs: Outputs, show: Callable[..., None]) -> None:
     obeyed = bool(os.environ.get("GITHUB_ACTIONS"))
     if _is_stdout(outputs.files.get("json")):
         # GitHub looks for its older commands anywhere in a line; JSON has another way to write a number sign.
         text = render_json(report)
         sys.stdout.write(text.replace("##[", "#\\u0023[") if obeyed else text)
     elif outputs.annotations:
-        text = _text(report, outputs)
+        text = _text(report, outputs, show)
         sys.stdout.write(quarantined(text))
         sys.stdout.write(render_annotations(report, _in_repository(report.contract)))
     elif obeyed:
-        sys.stdout.write(disarmed(_text(report, outputs)))
+        sys.stdout.write(disarmed(_text(report, outputs, show)))
     elif outputs.quiet or _is_stdout(outputs.summary):
-        sys.stdout.write(_text(report, outputs))
+        sys.stdout.write(_text(report, outputs, show))
     else:
         console = Console(highlight=False, emoji=False, markup=False)
         if not console.is_terminal:
             console = Console(highlight=False, emoji=False, markup=False, width=_WIDTH_WITHOUT_TERMINAL)
-        print_report(report, console, verbose=outputs.verbose)
+        show(report, console, verbose=outputs.verbose)
 
 
 def _in_repository(contract: str) -> str | None:
@@ -126,7 +127,7 @@ def _in_repository(contract: str) -> str | None:
     return contract
 
 
-def _text(report: Report, outputs: Outputs) -> str:
+def _text(report: Report, outputs: Outputs, show: Callable[..., None]) -> str:
     if _is_stdout(outputs.summary):
         return render_markdown(report)
     if outputs.quiet:
@@ -134,7 +135,7 @@ def _text(report: Report, outputs: Outputs) -> str:
     text = StringIO()
     width = _WIDTH_WITHOUT_TERMINAL
     console = Console(file=text, width=width, highlight=False, emoji=False, markup=False)
-    print_report(report, console, verbose=outputs.verbose)
+    show(report, console, verbose=outputs.verbose)
     return text.getvalue()
 
 

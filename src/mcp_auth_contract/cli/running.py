@@ -64,6 +64,7 @@ class RunOptions:
     shard: str | None = None
     quick: bool = False
     all_evidence: bool = False
+    hosts: bool = False
     ca_file: Path | None = None
     sample: Sample = field(default_factory=Sample)
 
@@ -158,6 +159,7 @@ def options_of(options: RunOptions, checks: Sequence[Check], name: str, progress
         shard=None if options.shard is None else Shard.parse(options.shard),
         progress=progress,
         all_evidence=options.all_evidence,
+        hosts=options.hosts,
         ca_files=trusted_files(options.ca_file),
     )
 

@@ -52,7 +52,7 @@ class Options:
     With `server` a provider run asks the server too, with a token of the provider.
     `repeat` are the words by which a command line asks for the same run, besides the contract and the genuine token.
     `all_evidence` keeps the exchanges of what passed in the JSON report too. `ca_files` are certificates to trust
-    besides the system's.
+    besides the system's. `hosts` asks what MCP hosts would make of the server.
     """
 
     checks: Sequence[Check]
@@ -72,5 +72,6 @@ class Options:
     server: bool = False
     repeat: tuple[str, ...] = ()
     all_evidence: bool = False
+    hosts: bool = False
     ca_files: tuple[str, ...] = ()
     progress: Progress = field(default_factory=Progress)

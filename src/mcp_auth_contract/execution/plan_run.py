@@ -17,11 +17,13 @@ from mcp_auth_contract.clock import Clock, stopwatch
 from mcp_auth_contract.execution.cases import Run
 from mcp_auth_contract.execution.environment import environment
 from mcp_auth_contract.execution.first_contact import NO_TOKEN_AT_ALL
+from mcp_auth_contract.execution.hosts_look import look_for_hosts
 from mcp_auth_contract.execution.lacking import reported_once
 from mcp_auth_contract.execution.options import Options
 from mcp_auth_contract.execution.sharding import sharded
 from mcp_auth_contract.execution.shown_tokens import shown_tokens
 from mcp_auth_contract.gate import decide
+from mcp_auth_contract.hosts.verdicts import HostVerdict
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.plan import Case, Plan
 from mcp_auth_contract.reports.model import ControlSeen, Coverage, Report, ServerSeen
@@ -130,6 +132,10 @@ async def carry_out(
         notes = (*notes, f"the core checks alone were asked, in {plan.revisions[0]} (--quick)")
     if run.stopped is not None:
         notes = (*notes, run.stopped)
+    hosts: tuple[HostVerdict, ...] = ()
+    if options.hosts and not interrupted and run.stopped is None:
+        sent = [control.accepted for control in run.controls.values()]
+        hosts = await look_for_hosts(context, run.observed, any(sent) if sent else None)
     if interrupted or run.stopped is not None:
         started.hurry()
     with contextlib.suppress(asyncio.CancelledError, TimeoutError):
@@ -175,6 +181,7 @@ async def carry_out(
         environment=environment(),
         tokens=shown_tokens(made, results, exchanges, started.redactor, genuine=options.genuine is not None),
         all_evidence=options.all_evidence,
+        hosts=hosts,
         source=None if source is None else started.redactor.redact(source),
     )
 

@@ -208,6 +208,26 @@ class TokenV1(_Part):
     members: list[TokenMemberV1]
 
 
+class HostReasonV1(_Part):
+    """A fact that decides over a host."""
+
+    effect: Literal["will connect", "degraded", "will not", "cannot tell"]
+    says: str = Field(description="What such a host does.")
+    seen: str
+    url: str | None = Field(description="Where that was read.")
+    checked: datetime.date | None = Field(description="When it was read.")
+
+
+class HostV1(_Part):
+    """What becomes of a connection from one MCP host."""
+
+    id: str
+    name: str
+    verdict: Literal["will connect", "degraded", "will not", "cannot tell"]
+    reasons: list[HostReasonV1]
+    unseen: str = Field(description="What no server shows about it.")
+
+
 class ReportV1(_Part):
     """A whole run. Fields are added, never renamed or removed, within version 1."""
 
@@ -243,6 +263,7 @@ class ReportV1(_Part):
     tokens: dict[str, TokenV1] = Field(
         default={}, description="The tokens sent where something did not pass, by their label in the exchanges."
     )
+    hosts: list[HostV1] = Field(default=[], description="Verdicts over MCP hosts, where they were asked for.")
 
 
 def _quiet(result: Result) -> bool:
@@ -320,6 +341,7 @@ def render_json(report: Report) -> str:
         "waivers": [asdict(waiver) for waiver in report.waivers],
         "shard": report.shard and asdict(report.shard),
         "source": report.source,
+        "hosts": [asdict(one) for one in report.hosts],
         "tokens": {label: asdict(token) for label, token in report.tokens.items()},
     }
     checked = ReportV1.model_validate(encodable(value))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Fail
 from mcp_auth_contract.reports.groups import SHOWN, Group, Part, many
+from mcp_auth_contract.reports.hosts import told
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import printable
 from mcp_auth_contract.reports.view import ReportView, Tone, view_of
@@ -40,6 +41,7 @@ def render_markdown(report: Report, rows: int = _ROWS) -> str:
     parts = [
         _head(view),
         _causes(view, rows),
+        _hosts(view),
         *(_part(view, part, rows) for part in Part if part not in (Part.REMARK, Part.PASSED, Part.NOT_APPLICABLE)),
         _families(view),
     ]
@@ -92,6 +94,17 @@ def _causes(view: ReportView, most: int) -> list[str]:
     )
     table = _table(("what happens", "cases", "how bad", "what to decide", "plainest case"), rows)
     return ["### What the failures come down to", "", *table]
+
+
+def _hosts(view: ReportView) -> list[str]:
+    """What MCP hosts would make of the server."""
+    if not view.report.hosts:
+        return []
+    rows = (
+        [one.name, one.verdict.value, code_span("; ".join(map(told, one.reasons))) if one.reasons else ""]
+        for one in view.report.hosts
+    )
+    return ["### MCP hosts", "", *_table(("host", "verdict", "because"), rows)]
 
 
 def _label(label: str, tone: Tone) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_auth_contract.catalogue import Check
+from mcp_auth_contract.hosts.verdicts import HostVerdict
 from mcp_auth_contract.model import (
     Error,
     Fail,
@@ -207,7 +208,7 @@ class Report:
     not looked at. `environment` tells what the run was made with, by name. `source` is the text of the contract without
     comments and secrets, None where there is no file. `tokens` are those that the kit sent where something did not
     pass, by the label that stands for each in the exchanges. `all_evidence` keeps the exchanges of what passed in the
-    JSON report too.
+    JSON report too. `hosts` are verdicts over MCP hosts, where they were asked for.
     """
 
     kit_version: str
@@ -231,6 +232,7 @@ class Report:
     source: str | None = None
     tokens: Mapping[str, TokenSeen] = field(default_factory=dict)
     all_evidence: bool = False
+    hosts: tuple[HostVerdict, ...] = ()
 
     @property
     def sent(self) -> int:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from mcp_auth_contract.catalogue import FAMILIES, Check
 from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.errors import UsageError
+from mcp_auth_contract.hosts.verdicts import HostVerdict
 from mcp_auth_contract.model import Error, Fail, Impact, Inconclusive, Level, NotApplicable, Outcome, Pass, Revision
 from mcp_auth_contract.reports.json_v1 import CheckV1, ReportV1, ResultV1
 from mcp_auth_contract.reports.model import (
@@ -76,6 +77,7 @@ def _report(told: ReportV1, known: Mapping[str, Check]) -> Report:
         environment=told.kit.environment,
         source=told.source,
         tokens={label: _as(TokenSeen, token) for label, token in told.tokens.items()},
+        hosts=tuple(_as(HostVerdict, one) for one in told.hosts),
         all_evidence=any(one.evidence for one in told.results if one.outcome == "pass"),
     )
 

@@ -16,6 +16,7 @@ from mcp_auth_contract.citations import CITATIONS
 from mcp_auth_contract.model import Fail, NotApplicable
 from mcp_auth_contract.reports.exchanges import HttpText, Step, http_text, lines_of, timeline_of
 from mcp_auth_contract.reports.groups import SHOWN, Group, Part, by_check
+from mcp_auth_contract.reports.hosts import told
 from mcp_auth_contract.reports.matrices import matrices_of
 from mcp_auth_contract.reports.model import Report, Result
 from mcp_auth_contract.reports.plain import encodable, printable
@@ -95,6 +96,7 @@ def render_html(
         outcomes=[verdict.value for verdict in Verdict if verdict is not Verdict.NOT_RUN],
         tokens=report.tokens,
         unused_waivers=[one for one in report.waivers if all(result.waived != one for result in report.results)],
+        because=told,
         Verdict=Verdict,
         CITATIONS=CITATIONS,
     )
