@@ -53,7 +53,7 @@ FOUND: Mapping[str, dict[str, Connection]] = {
         "cursor": Connection.DEGRADED,
         "gemini-cli": Connection.DEGRADED,
     },
-    "login-page": {name: Connection.FAILS for name in CONNECTS - {"chatgpt"}},
+    "login-page": dict.fromkeys(CONNECTS - {"chatgpt"}, Connection.FAILS),
 }
 
 
