@@ -85,6 +85,15 @@ KIT = ("mcp_auth_contract", "run", "c.toml", "--json", "r.json", "--jobs", "1")
 PYTEST = ("pytest", *PLUGIN, "-p", "no:cacheprovider", "--mcp-auth-contract", "c.toml")
 
 
+@pytest.fixture(autouse=True)
+def signals_are_obeyed() -> Iterator[None]:
+    """A child begins with the signals that its parent ignores, as a shell in the background does for all of its own."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGQUIT, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @contextmanager
 def running(
     folder: Path, *manners: str, module: tuple[str, ...] = KIT, rate: str = ""

@@ -39,7 +39,8 @@ async def diagnosis(context: Context, revision: Revision, operation: Operation, 
     """
     refused_call = _RefusedCall(context, revision, operation, principal)
     first = await refused_call.attempt(())
-    if isinstance(first.reading, Accepted) or not _says_something(first):
+    silent = first.answer.limits_rate or context.conversation.http.unanswered
+    if isinstance(first.reading, Accepted) or silent:
         return ""
     refused = f"the good token is refused ({describe(first.answer)})"
     if wanted := _wanted_scopes(first.answer, refused_call.spec()):
@@ -95,8 +96,8 @@ class _RefusedCall:
         attempt = await self.attempt(changes, key)
         if attempt.answer.limits_rate:
             self.ended = "the server limits the rate: wait, or write target.max_rate"
-        elif attempt.answer.status is None:
-            self.ended = f"the server no longer answers ({describe(attempt.answer)})"
+        elif self.context.conversation.http.unanswered:
+            self.ended = "the server no longer answers"
         return isinstance(attempt.reading, Accepted)
 
     async def accepted_form(self, issuer: IssuerControl) -> str | None:
@@ -261,10 +262,6 @@ def _signed(key: SigningKey) -> _Change:
 def _told(changes: Sequence[_Change]) -> str:
     said = " and ".join(one.said for one in changes)
     return f"and accepted once {said}: {'; '.join(one.repair for one in changes)}"
-
-
-def _says_something(attempt: Attempt) -> bool:
-    return attempt.answer.status is not None and not attempt.answer.limits_rate
 
 
 def _wanted_scopes(answer: Answer, spec: TokenSpec) -> str:

@@ -6,6 +6,7 @@ A fault of all refusals has a check of its own. Judged here are the exceptions, 
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
 
 from mcp_auth_contract.answers import Accepted, Refused, read
 from mcp_auth_contract.checks.facts import Facts
@@ -197,14 +198,19 @@ def no_public_cache(observed: ExchangesObserved, facts: Facts) -> Verdict:
 def _exceptions(answers: Sequence[Exchanged], lacks: _Predicate, judged: int) -> tuple[list[Exchanged], bool]:
     """Return the answers that lack something which most of their kind have, and whether most of all kinds lack it.
 
-    Answers to requests without a token are one kind, those to requests with one another. What most of a kind lack is
-    left to another check, which looks at answers of status `judged` alone.
+    Answers to requests without a token are one kind, those to requests with a bad one another. What most of a kind lack
+    is left to another check, which looks at answers of status `judged` alone, and at no 401 for want of a scope.
     """
-    found = [one for one in answers if one.answer.status != judged and lacks(one)]
+
+    def apart(one: Exchanged) -> bool:
+        weak = one.credential is CredentialKind.WEAK
+        return one.answer.status != judged or (judged == HTTPStatus.UNAUTHORIZED and weak)
+
+    found = [one for one in answers if apart(one) and lacks(one)]
     usual = not found
     for without in (True, False):
         alike = (one for one in answers if (one.credential is CredentialKind.NONE) is without)
-        kind = [one for one in alike if one.answer.status == judged]
+        kind = [one for one in alike if not apart(one)]
         lacking = [one for one in kind if lacks(one)]
         if kind and 2 * len(lacking) <= len(kind):
             found += lacking
