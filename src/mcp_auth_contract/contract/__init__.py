@@ -22,6 +22,7 @@ from mcp_auth_contract.contract.load import (
     resolve,
     resolve_issuer,
     resolve_provider,
+    server_secrets,
     table_in,
 )
 from mcp_auth_contract.contract.models import Contract, Input, Principal, Record
@@ -67,6 +68,7 @@ __all__ = [
     "resolve_issuer",
     "resolve_provider",
     "satisfies",
+    "server_secrets",
     "stranger_named",
     "strangers",
     "table_in",

@@ -12,6 +12,7 @@ from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.challenges import Denial, respond
 from mcp_auth_contract_lab.fault import Change, Faults
 from mcp_auth_contract_lab.incoming import Incoming
+from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.steps import adding, edited, replacing
 
 FAULTS = Faults()
@@ -162,4 +163,69 @@ FAULTS.rows(
      adding("mcp-session-id", "opened-before-it-was-asked", _refused_put)),
     ("403-with-session", "Every 403 hands out a session id.",
      adding("mcp-session-id", "opened-before-it-was-allowed", lambda _, response: response.status_code == 403)),
+)  # fmt: skip
+
+
+_V8 = """TypeError: a.trim is not a function<br> &nbsp; &nbsp;at update (/srv/lab/tools.js:41:17)<br> &nbsp; &nbsp;at \
+process.processTicksAndRejections (node:internal/process/task_queues:95:5)"""
+_NET = "   at Lab.Tools.Find(String name)\n   at System.Linq.Enumerable.First[TSource](IEnumerable`1 source)"
+_PHP = "<b>Fatal error</b>: Uncaught Error in <b>/srv/lab/rpc.php</b> on line <b>12</b><br />"
+_DATABASE = "no connection to postgres://lab:k3y-4Fj29@db.internal/invoices"
+
+
+def _saying_of_tool(begun: str, text: str) -> Change:
+    """Say something in the place of a tool's own error that begins so."""
+
+    async def edit(_incoming: Incoming, response: Response) -> Response:
+        body, result = _result(response) or ({}, {})
+        said = result.get("content") or [{}]
+        if not result.get("isError") or not str(said[0].get("text", "")).startswith(begun):
+            return response
+        return _with_result(response, body, content=[{"type": "text", "text": text}])
+
+    return edited(edit)
+
+
+def _saying_of_error(said: str, **members: object) -> Change:
+    """Say more, or something else, in the JSON-RPC error with a message."""
+
+    async def edit(_incoming: Incoming, response: Response) -> Response:
+        return _with_error(said, response, **members)
+
+    return edited(edit)
+
+
+def _with_error(said: str, response: Response, **members: object) -> Response:
+    try:
+        body = json.loads(bytes(response.body)) if hasattr(response, "body") else None
+    except ValueError:
+        return response
+    if not isinstance(body, dict) or not isinstance(body.get("error"), dict) or body["error"].get("message") != said:
+        return response
+    error = body["error"]
+    return _with_body(response, {**body, "error": {**error, **members}})
+
+
+FAULTS.rows(
+    ("trace-of-wrong-arguments", "Wrong arguments are answered with a stack trace, escaped for HTML.",
+     _saying_of_tool("wrong arguments", _V8)),
+    ("trace-of-unknown-tool", "The error for an unknown tool has a stack trace in its data.",
+     _saying_of_error("no such tool", data=_NET)),
+    ("trace-of-malformed-json", "Malformed JSON is answered with an error page of PHP.",
+     replacing(lambda _, response: b"not JSON" in bytes(getattr(response, "body", b"")),
+               lambda: Response(_PHP, 400, media_type="text/html"))),
+    ("credentials-in-error", "The error for an unknown prompt holds the URL of the database, and its password.",
+     _saying_of_error("no such prompt", message=_DATABASE)),
+)  # fmt: skip
+
+
+async def _headers_repeated(incoming: Incoming, response: Response) -> Response:
+    shown = {name: value for name, value in incoming.request.headers.items() if name != "authorization"}
+    return _with_error("no such tool", response, data={"headers": shown})
+
+
+FAULTS.rows(
+    ("headers-in-error", "The error for an unknown tool repeats the header fields of the request, a gateway's key too.",
+     edited(_headers_repeated)),
+    within=Profile.GATEWAY_KEY,
 )  # fmt: skip

@@ -70,7 +70,7 @@ SEEN: Mapping[str, Callable[..., bool]] = {
     "not-before-of-other-type-accepted": read(nbf="never"),
     "not-before-type-fails": fails(nbf=None),
     "issued-at-type-fails": fails(iat="x"),
-    "issued-at-without-leeway": refused(iat=int(time.time()) + 30),
+    "issued-at-without-leeway": lambda lab, keys: refused(iat=int(time.time()) + 30)(lab, keys),
     "issued-at-age-fails": fails(iat=FAR),
 }
 
