@@ -11,7 +11,7 @@ from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.records import Ledger, Way
 from mcp_auth_contract_lab.states import States
 from mcp_auth_contract_lab.tasks import TASK_TOOLS, Tasks, Use
-from mcp_auth_contract_lab.tools import TOOLS, Tool, call_tool, invoice_json
+from mcp_auth_contract_lab.tools import EXPORT_SCHEME, TOOLS, Tool, call_tool, invoice_json
 
 SERVER = {"name": "mcp-auth-contract lab", "version": "1"}
 CAPABILITIES: Mapping[str, Any] = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
@@ -134,6 +134,11 @@ def _resources_read(context: Context, params: Mapping[str, Any]) -> dict[str, An
     uri = params.get("uri")
     if not isinstance(uri, str):
         raise rpc.Refused(rpc.INVALID_PARAMS, "uri is missing")
+    if uri.startswith(EXPORT_SCHEME):
+        kept = context.ledger.exports.find(context.principal, uri.removeprefix(EXPORT_SCHEME), by_uri=True)
+        if kept is None:
+            raise rpc.Refused(context.not_found, "resource not found")
+        return {"contents": [{"uri": uri, "mimeType": "text/csv", "text": kept}]}
     invoice_id = uri.removeprefix(_SCHEME) if uri.startswith(_SCHEME) else ""
     found = context.ledger.find(context.principal, invoice_id, Way.RESOURCE)
     if found is None:

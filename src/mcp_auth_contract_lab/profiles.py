@@ -1,5 +1,6 @@
 """What makes each legal profile: a change to the settings, or to the behaviour."""
 
+import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -28,7 +29,7 @@ from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.protocol import as_events, check_mirrored_invoice, invoice_described
 from mcp_auth_contract_lab.refusal import HttpRefused
 from mcp_auth_contract_lab.scopes import BASIC_SCOPE, Operation, insufficient, operations_of, required_scopes
-from mcp_auth_contract_lab.settings import ENDPOINT, WELL_KNOWN, LabSettings
+from mcp_auth_contract_lab.settings import ENDPOINT, GATEWAY_HEADER, GATEWAY_KEY, WELL_KNOWN, LabSettings
 from mcp_auth_contract_lab.streams import OpenStream
 from mcp_auth_contract_lab.tools import Tool
 
@@ -69,6 +70,14 @@ async def discovery_is_open(incoming: Incoming) -> bool:
 
 async def _redirect_slash(_lab: object, incoming: Incoming) -> Response | None:
     return RedirectResponse(ENDPOINT, 308) if incoming.path == ENDPOINT + "/" else None
+
+
+async def _behind_a_gateway(_lab: object, incoming: Incoming) -> Response | None:
+    """Let nobody pass who does not show the key of the gateway."""
+    shown = incoming.header(GATEWAY_HEADER) or ""
+    if incoming.method == "OPTIONS" or hmac.compare_digest(shown.encode(), GATEWAY_KEY.encode()):
+        return None
+    return Response("no key", 403, media_type="text/plain") if incoming.path == ENDPOINT else None
 
 
 async def _silent_stream(_lab: object, incoming: Incoming) -> Response | None:
@@ -176,6 +185,7 @@ PROFILES: Mapping[Profile, Change] = {
             resource_metadata(settings) | {"authorization_servers": [settings.own_issuer]}
         ),
     ),
+    Profile.GATEWAY_KEY: changing("endpoint", intercept=_behind_a_gateway),
     Profile.SLASH_REDIRECT: changing("endpoint", intercept=_redirect_slash),
     Profile.NO_TASKS: changing("tasks", offered=False),
     Profile.FOREIGN_HANDLES_403: _foreign_tasks(403),

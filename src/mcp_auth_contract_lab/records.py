@@ -51,10 +51,14 @@ def owner_and_readers(principal: Principal, invoice: Invoice, way: Way) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ExportRules:
-    """Steps: whom an export serves, what it is called (by its number), and whether a use by anybody ends it."""
+    """Steps: whom an export serves, what it is called (by its number), and whether a use by anybody ends it.
+
+    `linked` says whom it serves besides where it is read by its URI.
+    """
 
     serves: Callable[[Principal, Principal], bool] = Principal.same
     named: Callable[[int], str] = lambda _number: secrets.token_urlsafe(16)
+    linked: Callable[[Principal, Principal], bool] = lambda _caller, _maker: False
     ended_by_use: bool = False
     ended_by_strangers: bool = False
 
@@ -72,12 +76,12 @@ class Exports:
         self._kept[handle] = (maker, text)
         return handle
 
-    def find(self, caller: Principal, handle: str) -> str | None:
+    def find(self, caller: Principal, handle: str, *, by_uri: bool = False) -> str | None:
         """Return a kept export that serves the caller, or None: a foreign one looks like none."""
         maker, text = self._kept.get(handle, (None, ""))
         if maker is None:
             return None
-        served = self.rules.serves(caller, maker)
+        served = self.rules.serves(caller, maker) or (by_uri and self.rules.linked(caller, maker))
         if (served and self.rules.ended_by_use) or (not served and self.rules.ended_by_strangers):
             # The place stays taken, so that numbers go on.
             self._kept[handle] = (Principal("", "", ""), "")

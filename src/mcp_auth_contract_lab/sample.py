@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.settings import GATEWAY_HEADER, GATEWAY_KEY
 
 Edit = tuple[str, str]
 """A piece of the contract's text, and what stands in its place."""
@@ -41,6 +42,7 @@ EDITS: Mapping[Profile, tuple[Edit, ...]] = {
     Profile.EITHER_CHALLENGE: _in_results("either"),
     Profile.OPAQUE: OPAQUE,
     Profile.STRICT_KEYS: (("amount = 1 }", 'amount = 1, idempotency_key = "order-1" }'),),
+    Profile.GATEWAY_KEY: (("[target]", f'[target]\nheaders = {{ "{GATEWAY_HEADER}" = "{GATEWAY_KEY}" }}'),),
     Profile.ANY_TYP: (("[claims]", '[claims]\ntyp = "JWT"'),),
 }
 

@@ -13,6 +13,9 @@ from mcp_auth_contract_lab.fault import Fault
 from mcp_auth_contract_lab.profile import Profile
 
 ENDPOINT = "/mcp"
+GATEWAY_HEADER = "X-Api-Key"
+GATEWAY_KEY = "lab-gateway-51c8e07b"
+"""What a gateway in front of the server wants to see, in the profile that has one."""
 AUTHORIZATION_SERVER = "/as"
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 

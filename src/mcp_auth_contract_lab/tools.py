@@ -121,15 +121,23 @@ def whoami(_ledger: Ledger, principal: Principal, _arguments: Mapping[str, Any])
     return _result({"subject": principal.subject, "tenant": principal.tenant, "scopes": sorted(principal.scopes)})
 
 
-@_tool({EXPORT}, {"export_id": "string"}, optional={"export_id"})
+EXPORT_SCHEME = "export://"
+
+
+@_tool({EXPORT}, {"export_id": "string", "format": "string"}, optional={"export_id", "format"})
 def export_invoices(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Export your invoices as CSV, or read an export again by its id."""
+    """Export your invoices as CSV, or as a link, or read an export again by its id."""
     if "export_id" in arguments:
-        kept = ledger.exports.find(principal, arguments["export_id"])
-        return tool_error("not found") if kept is None else _result({"csv": kept}, kept)
+        found = ledger.exports.find(principal, arguments["export_id"])
+        return tool_error("not found") if found is None else _result({"csv": found}, found)
     rows = [f"{one.invoice_id},{one.amount},{one.note}" for one in ledger.visible(principal, Way.EXPORT)]
     text = "\n".join(("invoice_id,amount,note", *rows))
-    return _result({"csv": text, "export_id": ledger.exports.keep(principal, text)}, text)
+    kept = ledger.exports.keep(principal, text)
+    if arguments.get("format") == "link":
+        uri = f"{EXPORT_SCHEME}{kept}"
+        link = {"type": "resource_link", "uri": uri, "name": "export", "mimeType": "text/csv"}
+        return {"content": [link], "structuredContent": {"uri": uri}, "isError": False}
+    return _result({"csv": text, "export_id": kept}, text)
 
 
 @_tool(

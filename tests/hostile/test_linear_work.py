@@ -24,7 +24,7 @@ TOKEN = f"eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbGljZSIsImp0aSI6IjEyMzQ1Njc4In0.{SIGN
 
 def test_patterns_are_found_in_modules_tuples_classes_and_calls() -> None:
     where = {site.where for site in SITES}
-    assert {"mcp_auth_contract.wire.redaction._RUN", "mcp_auth_contract.checks.leaks.judges._TRACES"} <= where
+    assert {"mcp_auth_contract.wire.redaction._RUN", "mcp_auth_contract.checks.leaks.signs._TRACES"} <= where
     assert any(".line " in one for one in where)
     assert len(SITES) > 60
 

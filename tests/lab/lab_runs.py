@@ -50,7 +50,13 @@ CONCERNED: dict[Profile, list[str]] = {
     Profile.PUBLIC_STREAM: ["challenge-get-stream-gated", "session-resume-gated"],
     Profile.STRICT_KEYS: ["isolation-write-denied", "isolation-key-bound"],
     Profile.ASKS_ALWAYS: ["scope-exact-accepted", "isolation-request-state-bound"],
-    Profile.MIRRORED_ARGUMENTS: ["scope-exact-accepted", "scope-missing-denied", "isolation-read-denied"],
+    Profile.GATEWAY_KEY: ["leak-environment-in-answers", "leak-trace-provoked", "transport-preflight-harmless"],
+    Profile.MIRRORED_ARGUMENTS: [
+        "scope-exact-accepted",
+        "scope-missing-denied",
+        "isolation-read-denied",
+        "revision-headers-match-message",
+    ],
 }
 """The checks that a profile was made for."""
 

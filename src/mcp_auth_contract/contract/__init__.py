@@ -5,6 +5,7 @@ from mcp_auth_contract.contract.access import (
     Ways,
     accesses,
     handle_calls,
+    handle_use,
     keyed,
     namesake_of,
     nearest,
@@ -22,6 +23,7 @@ from mcp_auth_contract.contract.load import (
     resolve,
     resolve_issuer,
     resolve_provider,
+    server_secrets,
     table_in,
 )
 from mcp_auth_contract.contract.models import Contract, Input, Principal, Record
@@ -52,6 +54,7 @@ __all__ = [
     "control_operation",
     "environment_secrets",
     "handle_calls",
+    "handle_use",
     "implying",
     "keyed",
     "load_contract",
@@ -67,6 +70,7 @@ __all__ = [
     "resolve_issuer",
     "resolve_provider",
     "satisfies",
+    "server_secrets",
     "stranger_named",
     "strangers",
     "table_in",

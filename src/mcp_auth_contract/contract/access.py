@@ -1,7 +1,7 @@
 """Who asks for whose records, and on which way: the isolation matrix of a contract, known before anything is sent."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import product
 from typing import Any, assert_never
@@ -81,8 +81,17 @@ def keyed(contract: Contract, operation: Operation, key: str) -> Operation:
 
 
 def handle_calls(contract: Contract, handle: Handle) -> tuple[Operation, Operation]:
-    """Return the call that makes a handle, and the one that takes it, as it is declared."""
-    return tool_call(contract, handle.tool, handle.arguments), tool_call(contract, handle.user)
+    """Return the call that makes a handle, and the one that takes it, as it is declared; a URI has no such call yet."""
+    used = Operation(OperationKind.RESOURCE, "") if handle.argument is None else tool_call(contract, handle.user)
+    return tool_call(contract, handle.tool, handle.arguments), used
+
+
+def handle_use(contract: Contract, handle: Handle, given: str) -> Operation:
+    """Return the call that takes this very handle."""
+    used = handle_calls(contract, handle)[1]
+    if handle.argument is None:
+        return replace(used, name=given)
+    return used.calling({**used.arguments, handle.argument: given})
 
 
 def accesses(contract: Contract, ways: Ways) -> tuple[Access, ...]:

@@ -32,6 +32,7 @@ VARIABLES = {
 _VARIABLE = re.compile(r"\$\$\{|\$\{([^}]*+)\}|\$\{[^}]*+\Z")
 _ENV_NAME = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
 
+_SECRET_NAME = re.compile(r"(?i)secret|passw|token|credential|authorization|cookie|api.?key|private|_key\Z|-key\Z")
 _SECRET_CHARACTERS = 6
 """From this length on a value of the environment is kept back even inside another word."""
 
@@ -216,6 +217,24 @@ def environment_secrets(contract: Contract, environ: Mapping[str, str]) -> froze
     written = (name for _, text in _strings(contract.raw()) for name in _names(text))
     names = {env[1] for env in map(_ENV_NAME.fullmatch, written) if env is not None}
     return frozenset(environ[name] for name in names if environ.get(name))
+
+
+def server_secrets(contract: Contract, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the secrets that `target.env` and `target.headers` give the server, each with the name it is given by.
+
+    A value is one where its name says so; in a header also whatever comes from the environment.
+    """
+    found: dict[str, str] = {}
+    target = contract.raw().get("target", {})
+    for table in ("env", "headers"):
+        for key, text in (target.get(table) or {}).items():
+            names = [env[1] for env in map(_ENV_NAME.fullmatch, _names(str(text))) if env is not None]
+            if not names and _SECRET_NAME.search(key) and not any(_names(str(text))):
+                found.setdefault(str(text), key)
+            for name in names:
+                if table == "headers" or _SECRET_NAME.search(key) or _SECRET_NAME.search(name):
+                    found.setdefault(environ.get(name, ""), name)
+    return {secret: name for secret, name in found.items() if secret}
 
 
 PYPROJECT = "pyproject.toml"

@@ -169,7 +169,7 @@ class Cursor(Table):
 
 
 class Handle(Table):
-    """A handle that a tool gives out, such as the id of a basket or an export, and the call that takes it back."""
+    """A handle that a tool gives out, such as the id or the URI of an export, and the call that takes it back."""
 
     tool: Text = Field(examples=["export_invoices"])
     """The tool whose result contains the handle."""
@@ -179,8 +179,14 @@ class Handle(Table):
     """A JSON Pointer (RFC 6901) to the handle in that result."""
     used_by: Text | None = Field(default=None, examples=["read_export"])
     """The tool that takes the handle; the same tool when omitted."""
-    argument: Text = Field(examples=["export_id"])
-    """The argument that takes the handle."""
+    argument: Text | None = Field(default=None, examples=["export_id"])
+    """The argument that takes the handle; when omitted, the handle is a URI, which `resources/read` takes."""
+
+    @model_validator(mode="after")
+    def _one_use(self) -> "Handle":
+        if self.used_by is not None and self.argument is None:
+            raise problem("used_by needs the argument that takes the handle", "write argument, or remove used_by")
+        return self
 
     @property
     def user(self) -> str:

@@ -21,6 +21,7 @@ from mcp_auth_contract.contract import (
     operations,
     principal_for,
     private_canaries,
+    server_secrets,
 )
 from mcp_auth_contract.contract.load import PYPROJECT
 from mcp_auth_contract.contract.source import published_source
@@ -73,6 +74,8 @@ async def run_contract(
     cancelled run (Ctrl-C) returns what it had settled, the rest inconclusive.
     """
     redactor = Redactor()
+    for secret, name in server_secrets(contract, options.environ).items():
+        redactor.hide_of_server(secret, name)
     for secret in environment_secrets(contract, options.environ):
         redactor.hide(secret)
     with (

@@ -42,7 +42,7 @@ UNKNOWN_SCOPES = frozenset({"openid", "unknown:probe"})
 """Scopes that a token may hold besides those of the contract: one of OpenID Connect, and one that nobody knows."""
 
 
-_OF_MESSAGES = frozenset({"challenge", "isolation", "scope", "tool-challenge"})
+_OF_MESSAGES = frozenset({"challenge", "isolation", "leak", "scope", "tool-challenge"})
 """The families of checks about what is done with messages, for which each era has code of its own."""
 
 

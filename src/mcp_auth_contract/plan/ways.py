@@ -3,7 +3,7 @@
 from mcp_auth_contract.catalogue import Check, ScopeChoice
 from mcp_auth_contract.checks.questions import NO_TOKEN
 from mcp_auth_contract.checks.registry import PROBES
-from mcp_auth_contract.contract import Access, Contract, Ways, tool_call
+from mcp_auth_contract.contract import Access, Contract, Ways, handle_calls
 from mcp_auth_contract.model import Effect
 
 
@@ -32,7 +32,7 @@ def forbidden_write(check: Check, contract: Contract, access: Access) -> str | N
     """Return the tool that a case would write with although `policy.writes` is not true; None where it may be asked."""
     called = [access.operation]
     if PROBES[check.probe].ways is Ways.HANDLES:
-        called += [tool_call(contract, one.user) for one in contract.handles if one.tool == access.operation.name]
+        called += [handle_calls(contract, one)[1] for one in contract.handles if one.tool == access.operation.name]
     writes = PROBES[check.probe].writes or any(one.effect is Effect.WRITE for one in called)
     if contract.policy.writes or not writes:
         return None

@@ -30,6 +30,7 @@ _PART_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 # Whole runs of parts, so that no character is looked at from more than one beginning.
 _PARTS = re.compile(r"[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]*+)*+")
 _SHORTEST_PART = 4
+_OF_THE_SERVER = "environment:"
 
 _CREDENTIAL_FIELDS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 _SCHEMES = frozenset({"basic", "bearer", "digest", "dpop", "jwt", "negotiate", "token"})
@@ -100,6 +101,18 @@ class Redactor:
         """Register a secret that needs no label of its own; it is shown as `<redacted>`."""
         self._add(secret, REDACTED)
 
+    def hide_of_server(self, secret: str, name: str) -> None:
+        """Register a secret that the server was given, shown under the name by which it was given.
+
+        It is nobody's token, so that `labels_in` leaves it out.
+        """
+        self._add(secret, f"{_OF_THE_SERVER}{re.sub(r'[^A-Za-z0-9_.-]', '_', name)}#{short_hash(secret)}")
+
+    @property
+    def of_server(self) -> frozenset[str]:
+        """The labels of the secrets that the server was given, as they stand in redacted texts."""
+        return frozenset(label for label in self._shown if label.startswith(_OF_THE_SERVER))
+
     def label_of(self, secret: str) -> str | None:
         """Return the label of a registered secret, or None."""
         return self._labels.get(secret)
@@ -114,12 +127,12 @@ class Redactor:
     def labels_in(self, text: str) -> frozenset[str]:
         """Return the labels of the registered secrets that occur in the text, in any of the forms that `redact` finds.
 
-        A secret that is only hidden has no label of its own and is left out.
+        A secret that is only hidden has no label of its own and is left out, and so is one of the server's own.
         """
         found = {needle.label for needle in self._odd if needle.text in text}
         found |= {label for run in _RUN.finditer(text) for _, _, label in self._spans(run.group())}
         found |= {span.label for span in self._windows.spans(text)}
-        return frozenset(found - {REDACTED, REDACTED_JWT})
+        return frozenset(found - {REDACTED, REDACTED_JWT} - self.of_server)
 
     def labels_named(self, texts: Iterable[str]) -> frozenset[str]:
         """Return the labels that stand in redacted texts."""

@@ -219,6 +219,8 @@ FAULTS.rows(
     ),
     ("isolation-handle-spent-by-strangers", "A foreign use of an export is refused, and ends the export.",
      _exports(ended_by_strangers=True)),
+    ("isolation-linked-export-open", "An export is read by its URI without asking whose it is.",
+     _exports(linked=always)),
     ("isolation-handle-numbered", "Exports are numbered one by one.",
      _exports(named=lambda number: f"export-{number:06}")),
     *(

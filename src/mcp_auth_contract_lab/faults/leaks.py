@@ -11,7 +11,8 @@ from mcp_auth_contract_lab.behaviour import Behaviour
 from mcp_auth_contract_lab.challenges import Denial, respond
 from mcp_auth_contract_lab.fault import Change, Faults, changing
 from mcp_auth_contract_lab.incoming import Incoming, parse_json
-from mcp_auth_contract_lab.steps import Message, adding, edited, replacing, replying
+from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.steps import Message, adding, always, edited, replacing, replying
 
 FAULTS = Faults()
 
@@ -134,3 +135,60 @@ def token_in_result(incoming: Incoming, result: dict[str, Any]) -> dict[str, Any
     """The token comes back in the _meta of results."""
     token = _token(incoming)
     return {"_meta": {**result.get("_meta", {}), "debug": {"authInfo": {"token": token}}}} if token else {}
+
+
+_V8 = """TypeError: a.trim is not a function<br> &nbsp; &nbsp;at update (/srv/lab/tools.js:41:17)<br> &nbsp; &nbsp;at \
+process.processTicksAndRejections (node:internal/process/task_queues:95:5)"""
+_NET = "   at Lab.Tools.Find(String name)\n   at System.Linq.Enumerable.First[TSource](IEnumerable`1 source)"
+_PHP = "<b>Fatal error</b>: Uncaught Error in <b>/srv/lab/rpc.php</b> on line <b>12</b><br />"
+_DATABASE = "no connection to postgres://lab:k3y-4Fj29@db.internal/invoices"
+
+
+def _saying_of_tool(begun: str, text: str) -> Change:
+    """Say something in the place of a tool's own error that begins so."""
+
+    def said(_incoming: Incoming, result: dict[str, Any]) -> dict[str, Any]:
+        first = (result.get("content") or [{}])[0]
+        failed = result.get("isError") and str(first.get("text", "")).startswith(begun)
+        return {"content": [{"type": "text", "text": text}]} if failed else {}
+
+    return _in_results(said)
+
+
+def _with_error(said: str, response: Response, **members: object) -> Response:
+    """Change the JSON-RPC error that has this message."""
+    body = parse_json(bytes(response.body))
+    error = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(error, dict) or error.get("message") != said:
+        return response
+    return _with_body(response, {**body, "error": {**error, **members}})
+
+
+def _saying_of_error(said: str, **members: object) -> Change:
+    """Say more, or something else, in the JSON-RPC error with a message."""
+    return replacing(always, lambda _, response: _with_error(said, response, **members))
+
+
+FAULTS.rows(
+    ("trace-of-wrong-arguments", "Wrong arguments are answered with a stack trace, escaped for HTML.",
+     _saying_of_tool("wrong arguments", _V8)),
+    ("trace-of-unknown-tool", "The error for an unknown tool has a stack trace in its data.",
+     _saying_of_error("no such tool", data=_NET)),
+    ("trace-of-malformed-json", "Malformed JSON is answered with an error page of PHP.",
+     replacing(lambda _, response: b"not JSON" in bytes(response.body),
+               lambda *_: Response(_PHP, 400, media_type="text/html"))),
+    ("credentials-in-error", "The error for an unknown prompt holds the URL of the database, and its password.",
+     _saying_of_error("no such prompt", message=_DATABASE)),
+)  # fmt: skip
+
+
+def _headers_repeated(incoming: Incoming, response: Response) -> Response:
+    shown = {name: value for name, value in incoming.request.headers.items() if name != "authorization"}
+    return _with_error("no such tool", response, data={"headers": shown})
+
+
+FAULTS.rows(
+    ("headers-in-error", "The error for an unknown tool repeats the header fields of the request, a gateway's key too.",
+     replacing(always, _headers_repeated)),
+    within=Profile.GATEWAY_KEY,
+)  # fmt: skip

@@ -7,7 +7,7 @@ from tests.unit.checks.failing import FAILING
 from tests.unit.checks.handles import handle_literals as handles
 from tests.unit.checks.identity.identity_literals import SOUND_IDENTITY, SOUND_LISTS
 from tests.unit.checks.isolation import isolation_literals as isolation
-from tests.unit.checks.leaks.leak_literals import SOUND_RUN, SOUND_UPSTREAM
+from tests.unit.checks.leaks.leak_literals import SOUND_ERROR, SOUND_RUN, SOUND_UPSTREAM
 from tests.unit.checks.literals import (
     ORIGIN,
     POINTER,
@@ -53,7 +53,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     StrangersObserved,
     WriteObserved,
 )
-from mcp_auth_contract.checks.leaks.observation import ExchangesObserved, UpstreamObserved
+from mcp_auth_contract.checks.leaks.observation import ErrorObserved, ExchangesObserved, UpstreamObserved
 from mcp_auth_contract.checks.registry import JUDGES as ALL_JUDGES
 from mcp_auth_contract.checks.scopes.observation import BypassObserved, RoundsObserved, SurfaceObserved
 from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
@@ -100,6 +100,7 @@ SOUND = {
     IdentityObserved: SOUND_IDENTITY,
     ListingsObserved: SOUND_LISTS,
     **SOUND_SESSIONS,
+    ErrorObserved: SOUND_ERROR,
     ExchangesObserved: SOUND_RUN,
     UpstreamObserved: SOUND_UPSTREAM,
     RoundsObserved: SOUND_ROUNDS,

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from mcp_auth_contract.contract import Access, Contract, Ways, accesses, no_access, read_contract
+from mcp_auth_contract.contract import Access, Contract, Ways, accesses, handle_use, no_access, read_contract
 from mcp_auth_contract.datafiles import data_folder
+from mcp_auth_contract.model import OperationKind
 
 SAMPLE = (data_folder("scenarios") / "contracts" / "sample.toml").read_text("utf-8")
 
@@ -84,6 +85,13 @@ def test_who_uses_a_handle_holds_the_scopes_of_both_calls() -> None:
     apart = ('argument = "export_id"', 'argument = "export_id"\nused_by = "update_invoice"')
     bob = next(one for one in found(Ways.HANDLES, apart) if one.principal == "bob")
     assert bob.scopes == {"invoices:read", "invoices:export", "invoices:write"}
+
+
+def test_a_handle_that_is_a_uri_is_read_as_a_resource() -> None:
+    by_id, by_uri = contract().handles
+    used = handle_use(contract(), by_uri, "export://x")
+    assert (used.kind, used.name, used.arguments) == (OperationKind.RESOURCE, "export://x", {})
+    assert handle_use(contract(), by_id, "x").arguments == {"export_id": "x"}
 
 
 def test_a_handle_that_nobody_may_make_and_use_is_in_nobodys_hands() -> None:

@@ -259,6 +259,10 @@ ENTRIES = [
         'handles[1].used_by: no such tool ("get_invoic"); did you mean "get_invoice"?',
     ),
     (
+        '[[handles]]\ntool = "get_invoice"\nused_by = "get_invoice"\nresult = "/x"',
+        "handles[1]: used_by needs the argument that takes the handle; write argument, or remove used_by",
+    ),
+    (
         2 * '[[handles]]\ntool = "get_invoice"\nargument = "h"\nresult = "/x"\n',
         'handles[2].tool: declared twice ("get_invoice"); keep one of them',
     ),

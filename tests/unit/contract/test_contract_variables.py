@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.contract.texts import MINIMAL, RECORD, VALUES, read, resolved, with_more, with_table, with_target
 
-from mcp_auth_contract.contract import environment_secrets, read_contract, resolve, resolve_issuer
+from mcp_auth_contract.contract import environment_secrets, read_contract, resolve, resolve_issuer, server_secrets
 from mcp_auth_contract.contract.load import VARIABLES
 from mcp_auth_contract.errors import ContractError
 
@@ -236,3 +236,13 @@ def test_the_issuer_is_resolved_before_there_is_one(tmp_path: Path) -> None:
         f'{tmp_path / "c.toml"}: issuer.public_url: not an absolute http or https URL ("http://${{env:HOST}}:9"); '
         'write it like "http://127.0.0.1:8000/mcp"'
     )
+
+
+def test_the_secrets_of_the_server_are_told_by_their_names_and_by_where_they_stand() -> None:
+    text = with_target(
+        'headers = { X-Gateway = "${env:GATE}", X-Tenant = "acme-corp" }\n'
+        'env = { DB_PASSWORD = "literal-11", PUBLIC_URL = "${env:URL}", DSN = "pg://u:${env:PG_SECRET}@h", T = "t" }'
+    )
+    environ = {"GATE": "gate-11", "URL": "https://a.example", "PG_SECRET": "pg-11"}
+    assert server_secrets(read(text), environ) == {"gate-11": "GATE", "literal-11": "DB_PASSWORD", "pg-11": "PG_SECRET"}
+    assert server_secrets(read(text), {}) == {"literal-11": "DB_PASSWORD"}

@@ -81,6 +81,19 @@ def test_an_export_is_read_again_by_whoever_made_it(talk: Any) -> None:
         assert sound.modern(other, "tools/call", again, {})["result"]["isError"] is True
 
 
+@pytest.mark.parametrize(("fault", "others"), [(None, ()), ("isolation-linked-export-open", ("bob", "carol"))])
+def test_an_export_is_read_by_its_uri_by_whoever_made_it(talk: Any, fault: str | None, others: tuple[str, ...]) -> None:
+    server = talk(fault=fault)
+    params = {"name": "export_invoices", "arguments": {"format": "link"}}
+    made = server.modern("alice", "tools/call", params, {})["result"]
+    (link,) = made["content"]
+    assert link["type"] == "resource_link"
+    assert link["uri"] == made["structuredContent"]["uri"]
+    for who in ("alice", "bob", "carol"):
+        answer = server.modern(who, "resources/read", {"uri": link["uri"]}, {})
+        assert ("result" in answer) == (who in ("alice", *others))
+
+
 def test_exports_have_random_names_and_end_with_their_use_where_that_is_the_rule(talk: Any) -> None:
     keeps: Exports = talk().lab.app.ledger.exports
     alice = somebody("alice")

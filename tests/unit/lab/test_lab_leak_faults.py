@@ -47,11 +47,24 @@ def in_error(lab, keys) -> bool:
     return forged in answer.text and answer.status_code == 401
 
 
+def wrong(lab, keys) -> str:
+    return lab.call("get_invoice", {"invoice_id": 1}, keys.token()).text
+
+
 SEEN: Mapping[str, Callable[[Any, Any], bool]] = {
     "token-in-header": in_header,
     "token-in-result": in_result,
     "token-in-error": in_error,
     "trace-in-error": lambda lab, keys: "Traceback" in bad(lab, keys).text,
+    "trace-of-wrong-arguments": lambda lab, keys: "at update (" in wrong(lab, keys).replace("&nbsp;", ""),
+    "trace-of-unknown-tool": lambda lab, keys: "at Lab.Tools" in lab.call("none", {}, keys.token()).text,
+    "trace-of-malformed-json": lambda lab, keys: "rpc.php" in lab.post(b"{", keys.token()).text,
+    "headers-in-error": lambda lab, keys: (
+        "x-here" in lab.modern("tools/call", {"name": "none"}, keys.token(), {"x-here": "1"}).text
+    ),
+    "credentials-in-error": lambda lab, keys: (
+        "postgres://" in lab.modern("prompts/get", {"name": "none"}, keys.token()).text
+    ),
     "canary-in-refusal": lambda lab, keys: CANARY in bad(lab, keys).text,
     "canary-in-listing": lambda lab, keys: CANARY in lab.modern("tools/list", {}, keys.token()).text,
     "result-in-refusal-of-unknown-method": lambda lab, keys: '"result"' in lab.modern("probe/unknown", {}).text,

@@ -4,6 +4,7 @@ import httpx
 import pytest
 
 from mcp_auth_contract.asgi import serve_in_thread
+from mcp_auth_contract_lab.faults import FAULTS
 
 META_VERSION = "io.modelcontextprotocol/protocolVersion"
 META_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -55,6 +56,26 @@ def test_a_header_that_does_not_mirror_the_body_is_32020_and_nothing_runs(lab, k
     assert error_of(lab.modern("tools/call", call, keys.token(), headers)) == (400, -32020)
     got = lab.call("get_invoice", {"invoice_id": "INV-1"}, keys.token()).json()["result"]
     assert got["structuredContent"]["amount"] == 120
+
+
+UNCOMPARED = {
+    "mirrored-headers-not-compared": [{"mcp-method": "ping"}, {"mcp-name": ""}],
+    "mirrored-version-not-compared": [{"mcp-protocol-version": "2025-11-25"}],
+}
+
+
+@pytest.mark.parametrize("fault", UNCOMPARED)
+def test_without_the_comparison_the_body_runs_whatever_the_headers_say(make_lab, keys, fault):
+    call = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}
+    for headers in UNCOMPARED[fault]:
+        answer = make_lab(fault=FAULTS[fault]).modern("tools/call", call, keys.token(), headers)
+        assert "alice-t1-INV-1-7f3a" in answer.text
+
+
+def test_an_unknown_method_may_wrongly_ask_for_another_token(lab, make_lab, keys):
+    assert error_of(lab.modern("probe/unknown", {}, keys.token())) == (404, -32601)
+    answer = make_lab(fault=FAULTS["unknown-method-as-401"]).modern("probe/unknown", {}, keys.token())
+    assert answer.status_code == 401
 
 
 def test_a_name_may_be_encoded(lab, keys):

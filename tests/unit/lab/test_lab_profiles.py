@@ -3,6 +3,7 @@
 import pytest
 
 from mcp_auth_contract_lab.profile import Profile
+from mcp_auth_contract_lab.settings import GATEWAY_HEADER, GATEWAY_KEY
 
 POINTER = "http://lab.test/.well-known/oauth-protected-resource"
 STATELESS_REVISION = {"mcp-protocol-version": "2025-06-18"}
@@ -24,6 +25,9 @@ def test_every_profile_lets_the_good_in_and_keeps_the_others_out(make_lab, keys,
     if profile is Profile.MIRRORED_ARGUMENTS:
         assert send("tools/call", call, keys.token()).status_code == 400
         session = {"headers": {"mcp-param-invoice": "INV-1"}}
+    if profile is Profile.GATEWAY_KEY:
+        assert send("tools/call", call, keys.token()).status_code == 403
+        session = {"headers": {GATEWAY_HEADER: GATEWAY_KEY}}
     assert "alice-t1" in send("tools/call", call, keys.token(**named), **session).text
     assert "alice-t1" not in send("tools/call", call, keys.token("bob", **named), **session).text
     for bad in (None, keys.forged(), keys.token(exp=1, **named)):

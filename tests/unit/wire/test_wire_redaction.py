@@ -328,3 +328,13 @@ def test_a_secret_registered_later_is_removed_from_a_text_that_was_clean_before(
     assert redactor.redact(line) == line
     label = redactor.register("a-secret-of-later", "token-late")
     assert redactor.redact(line) == f"Authorized-By: {label}"
+
+
+def test_a_secret_of_the_server_is_shown_by_its_name_and_is_no_token() -> None:
+    redactor = Redactor()
+    redactor.hide_of_server("gateway-key-11", "GATEWAY KEY")
+    redactor.hide("gateway-key-11")
+    (label,) = redactor.of_server
+    assert label.startswith("environment:GATEWAY_KEY#")
+    assert redactor.redact('{"key": "gateway-key-11"}') == f'{{"key": "{label}"}}'
+    assert redactor.labels_in("gateway-key-11") == frozenset()

@@ -18,7 +18,7 @@ from mcp_auth_contract.checks.isolation.observation import Asked, Canary
 from mcp_auth_contract.checks.isolation.probe import forbidden, new_key, owner_and_other, pointed, step
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import AccessQuestion
-from mcp_auth_contract.contract import Contract, Input, Operation, Ways, handle_calls, keyed, tool_call
+from mcp_auth_contract.contract import Contract, Input, Operation, Ways, handle_calls, handle_use, keyed, tool_call
 from mcp_auth_contract.contract.pointers import pointed_at
 from mcp_auth_contract.wire import Call
 from mcp_auth_contract.wire.conversation import Received
@@ -37,7 +37,6 @@ async def ask_handle(question: AccessQuestion, context: Context) -> HandleObserv
     contract, made = context.contract, question.operation
     owner, other = owner_and_other(question, context)
     handle = next(one for one in contract.handles if handle_calls(contract, one)[0] == made)
-    used = handle_calls(contract, handle)[1]
     calls: list[Asked] = []
     handles: list[str] = []
 
@@ -50,7 +49,7 @@ async def ask_handle(question: AccessQuestion, context: Context) -> HandleObserv
         return found
 
     async def use(name: str, caller: PrincipalSession, text: str) -> None:
-        called = keyed(contract, used.calling({**used.arguments, handle.argument: text}), new_key())
+        called = keyed(contract, handle_use(contract, handle, text), new_key())
         received = await caller.say(call_of(called), note=f"isolation, handle, {name}: {caller.principal}")
         calls.append(step(name, caller, received))
 

@@ -3,15 +3,21 @@
 A fault of all refusals has a check of its own. Judged here are the exceptions, worse than most of their kind.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 
-from mcp_auth_contract.answers import Accepted, Refused, read
+from mcp_auth_contract.answers import Accepted, Answer, Refused, describe, read
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.judging import judge
-from mcp_auth_contract.checks.leaks.observation import CredentialKind, Exchanged, ExchangesObserved, UpstreamObserved
+from mcp_auth_contract.checks.judging import judge, proves_nothing
+from mcp_auth_contract.checks.leaks.observation import (
+    CredentialKind,
+    ErrorObserved,
+    Exchanged,
+    ExchangesObserved,
+    UpstreamObserved,
+)
+from mcp_auth_contract.checks.leaks.signs import credential_in, internals_in, program_in
 from mcp_auth_contract.model import Fail, Inconclusive, NotApplicable, Pass, Verdict
 from mcp_auth_contract.oauth.challenge_syntax import FaultKind
 
@@ -20,23 +26,6 @@ _MOST_EVIDENCE = 10
 _HONEST = (CredentialKind.GOOD, CredentialKind.WEAK)
 _OPERATIONS = frozenset({"tools/call", "resources/read", "prompts/get", "tasks/get", "tasks/result", "tasks/cancel"})
 """Calls, and the methods that bring what a call ended in."""
-
-_TRACES = (
-    ("a stack trace", re.compile(r"Traceback \(most recent call last\)")),
-    ("a stack trace", re.compile(r'File \\?"[^"\n]{1,200}\\?", line \d+')),
-    # `at name (file:line`, or `at file:line`; every repetition is bounded, for a server may write anything.
-    (
-        "a stack trace",
-        re.compile(r"(?:^|\n|\\n)[^\S\n]*+at (?=[\w.$<>/ ][^:\n)])[\w.$<>/ ]{1,120}+\(?(?:[^():\n]{0,200}+:){1,5}\d"),
-    ),
-    ("a stack trace", re.compile(r"goroutine \d+ \[")),
-    ("a private key", re.compile(r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----")),
-)
-_INTERNALS = (
-    ("a path of the server's files", re.compile(r"/(?:home|usr|opt|srv|var|root|app)/[\w.-]++/[\w.-]")),
-    ("a path of the server's files", re.compile(r"\b[A-Z]:\\{1,2}(?:[\w .-]++\\{1,2})++[\w .-]*\.\w")),
-    ("a name from a library", re.compile(r"\b(?:jwt|jose|authlib|cryptography|jsonwebtoken)\.[\w.]{0,100}\wError\b")),
-)
 
 
 def _named(one: Exchanged) -> str:
@@ -78,6 +67,16 @@ def no_token_in_answers(observed: ExchangesObserved, facts: Facts) -> Verdict:
     found = [one for one in observed.exchanges if one.leaked]
     said = _told(found, lambda one: f"{_kind(one.leaked[0])} in {_named(one)}")
     return _fail("answers without any token", said, found) if found else _silence(observed)
+
+
+@judge
+def no_environment_in_answers(observed: ExchangesObserved, facts: Facts) -> Verdict:
+    """No answer holds a secret that the contract gives the server by its environment or a header (CWE-209)."""
+    if not observed.environment:
+        return NotApplicable("the contract gives the server no secret (target.env, target.headers)")
+    found = [one for one in observed.exchanges if one.environment]
+    said = _told(found, lambda one: f"{_kind(one.environment[0]).removeprefix('environment:')} in {_named(one)}")
+    return _fail("answers without any secret of the server", said, found) if found else _silence(observed)
 
 
 def _kind(label: str) -> str:
@@ -165,14 +164,52 @@ def no_foreign_canary(observed: ExchangesObserved, facts: Facts) -> Verdict:
 def no_trace_in_errors(observed: ExchangesObserved, facts: Facts) -> Verdict:
     """An error does not show the program behind it (CWE-209)."""
     errors = [one for one in observed.exchanges if (one.answer.status or 0) >= 400]
-    for kinds, fatal in ((_TRACES, True), (_INTERNALS, False)):
-        for what, pattern in kinds:
-            found = [one for one in errors if pattern.search(one.answer.text)]
-            if found and fatal:
-                return _fail("errors without the program behind them", f"{what} in {_told(found)}", found)
-            if found:
-                return Pass(f"{what} stands in {_told(found)}")
+    for reading in (program_in, internals_in):
+        found = [(what, one) for one in errors if (what := reading(one.answer.text))]
+        if not found:
+            continue
+        telling = [one for what, one in found if what == found[0][0]]
+        if reading is internals_in:
+            return Pass(f"{found[0][0]} stands in {_told(telling)}")
+        return _fail("errors without the program behind them", f"{found[0][0]} in {_told(telling)}", telling)
     return Pass() if errors else Inconclusive("no error was answered in this run")
+
+
+@judge
+def no_trace_provoked(observed: ErrorObserved, facts: Facts) -> Verdict:
+    """What a caller can provoke does not show the program behind it (CWE-209)."""
+    if doubt := _unsaid(observed):
+        return doubt
+    texts = _texts(observed.answer)
+    if what := next(filter(None, map(program_in, texts)), None):
+        return Fail("an answer without the program behind it", f"{what} in {_provoked(observed)}")
+    if what := next(filter(None, map(internals_in, texts)), None):
+        return Pass(f"{what} stands in {_provoked(observed)}")
+    return Pass()
+
+
+@judge
+def no_credential_provoked(observed: ErrorObserved, facts: Facts) -> Verdict:
+    """What a caller can provoke holds no password, key or token of the server's own (CWE-209)."""
+    if doubt := _unsaid(observed):
+        return doubt
+    if what := next(filter(None, map(credential_in, _texts(observed.answer))), None):
+        return Fail("an answer without credentials", f"{what} in {_provoked(observed)}")
+    return Pass()
+
+
+def _unsaid(observed: ErrorObserved) -> Verdict | None:
+    if observed.large and observed.answer.status is None:
+        return NotApplicable(f"nothing is said to a body that is too large: {describe(observed.answer)}")
+    return Inconclusive(describe(observed.answer)) if proves_nothing(observed.answer) else None
+
+
+def _texts(answer: Answer) -> list[str]:
+    return [answer.text, *(value for _, value in answer.headers)]
+
+
+def _provoked(observed: ErrorObserved) -> str:
+    return f"{describe(observed.answer)} to {observed.way}"
 
 
 @judge

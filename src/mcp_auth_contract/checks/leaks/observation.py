@@ -34,7 +34,7 @@ class Exchanged:
     says that the URL's path is the endpoint's. `sender` is the principal whose token it was, good or not. `origin` says
     that the request named an Origin or another host, `session` that the answer has a session id which the request had
     not, `foreign` that the request named a session which another principal opened. `leaked` are labels of tokens in the
-    answer, `secrets` the records whose canaries are in it.
+    answer, `environment` those of secrets that the server was given, `secrets` the records whose canaries are in it.
     """
 
     answer: Answer
@@ -47,6 +47,7 @@ class Exchanged:
     session: bool = False
     foreign: bool = False
     leaked: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
     secrets: tuple[Secret, ...] = ()
 
 
@@ -63,11 +64,13 @@ class Written:
 class ExchangesObserved(Observation):
     """All exchanges with the server's origin in order, and its output and log files.
 
-    `written` is empty where the kit can read neither.
+    `written` is empty where the kit can read neither. `environment` are the labels of the secrets that the contract
+    gives the server.
     """
 
     exchanges: tuple[Exchanged, ...]
     written: tuple[Written, ...] = ()
+    environment: tuple[str, ...] = ()
 
     @property
     def answers(self) -> Iterator[Answer]:
@@ -89,3 +92,12 @@ class UpstreamObserved(Observation):
 
     calls: tuple[Attempt, ...]
     passed: tuple[Passed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorObserved(Observation):
+    """The answer to a request that no server can serve; `way` says what it was, `large` that it was too large."""
+
+    way: str
+    answer: Answer
+    large: bool = False

@@ -39,7 +39,8 @@ async def ask_exchanges(_question: Question, context: Context) -> ExchangesObser
     await _send_of_each_kind(context)
     await asyncio.sleep(_FLUSH_S)
     # Logs may be long: the loop stays free while they are searched.
-    return ExchangesObserved(_exchanges(context, context.minter), await asyncio.to_thread(_written, context))
+    exchanges, written = _exchanges(context, context.minter), await asyncio.to_thread(_written, context)
+    return ExchangesObserved(exchanges, written, tuple(sorted(context.conversation.http.redactor.of_server)))
 
 
 async def _send_of_each_kind(context: Context) -> None:
@@ -82,13 +83,15 @@ def _exchanges(context: Context, minter: Minter) -> tuple[Exchanged, ...]:
         for one in context.conversation.http.evidence.exchanges()
         if one.status is not None and _place(one.url)[0] == origin
     ]
+    given = tuple(sorted(context.conversation.http.redactor.of_server))
     opened: dict[str, str | None] = {}
     for one in exchanges:
         for name, value in one.response_headers:
             if name.lower() == "mcp-session-id":
                 opened.setdefault(value, _sender(one, minter.holders)[1])
     return tuple(
-        _exchanged(one, minter.holders, secrets, opened, at_endpoint=_place(one.url)[1] == path) for one in exchanges
+        _exchanged(one, minter.holders, secrets, opened, given, at_endpoint=_place(one.url)[1] == path)
+        for one in exchanges
     )
 
 
@@ -102,6 +105,7 @@ def _exchanged(
     holders: Mapping[str, Holder],
     secrets: list[tuple[str, Secret]],
     opened: Mapping[str, str | None],
+    given: Iterable[str],
     *,
     at_endpoint: bool,
 ) -> Exchanged:
@@ -124,6 +128,7 @@ def _exchanged(
         session=session is not None and session != entered,
         foreign=opened.get(entered, sender) != sender,
         leaked=one.leaked,
+        environment=tuple(label for label in given if any(label in text for text in texts)),
         secrets=found,
     )
 

@@ -98,7 +98,10 @@ def same_in_each_era(observed: ParityObserved, facts: Facts) -> Verdict:
 
 @judge
 def mirror_refused(observed: MirrorObserved, facts: Facts) -> Verdict:
-    """Header fields that do not match the body are answered 400 (MCP 2026-07-28, server validation)."""
+    """Header fields that do not match the body are answered 400 (MCP 2026-07-28, server validation).
+
+    A server that speaks the older revision of the header may serve the call as one of that revision.
+    """
     attempt, expected = observed.attempt, "400"
     if attempt is None:
         return NotApplicable("the call has no such header field")
@@ -106,6 +109,8 @@ def mirror_refused(observed: MirrorObserved, facts: Facts) -> Verdict:
     match attempt.reading:
         case Ambiguous() if proves_nothing(attempt.answer):
             return Inconclusive(said)
+        case Accepted() if observed.older in facts.revisions and "resultType" not in attempt.answer.result:
+            return Pass(f"served as a call of {observed.older}, which the header names")
         case Accepted():
             return Fail(expected, said)
         case Refused(how=Refusal.MALFORMED):

@@ -19,9 +19,13 @@ class EndpointObserved(Observation):
 
 @dataclass(frozen=True, slots=True)
 class MirrorObserved(Observation):
-    """A call with a good token whose header fields say something else than its body; None: it has no such field."""
+    """A call with a good token whose header fields say something else than its body; None: it has no such field.
+
+    `older` is the revision that the header names in the place of the call's own.
+    """
 
     attempt: Attempt | None = None
+    older: Revision | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,12 +208,13 @@ def _field(prefix: str, value: str | None) -> Callable[[Message, str], Message |
     return change
 
 
+_OLDER = Revision.R2025_11_25
 _MIRRORS: Mapping[str, tuple[str, Callable[[Message, str], Message | None]]] = {
     "method_other": ("another method in Mcp-Method", _field("Mcp-Method", "tools/list")),
     "method_missing": ("no Mcp-Method", _field("Mcp-Method", None)),
     "name_other": ("another name in Mcp-Name", _field("Mcp-Name", "{other}")),
     "name_missing": ("no Mcp-Name", _field("Mcp-Name", None)),
-    "version_other": ("another version in MCP-Protocol-Version", _field("MCP-Protocol-Version", "2025-11-25")),
+    "version_other": ("another version in MCP-Protocol-Version", _field("MCP-Protocol-Version", _OLDER)),
     "parameter_other": ("another value in Mcp-Param", _field("Mcp-Param-", "other")),
     "parameter_missing": ("no Mcp-Param for an argument that the schema marks", _field("Mcp-Param-", None)),
 }
@@ -228,7 +229,10 @@ async def ask_mirror(question: FormQuestion, context: Context) -> MirrorObserved
     others = (one.name for one in operations(context.contract) if one.kind is operation.kind)
     other = next((name for name in others if name != operation.name and name.isascii()), "no-such-thing")
     changed = change(await session.calling(operation), other)
-    return MirrorObserved(None if changed is None else await session.attempt(changed, words))
+    if changed is None:
+        return MirrorObserved()
+    older = _OLDER if question.form == "version_other" else None
+    return MirrorObserved(await session.attempt(changed, words), older)
 
 
 @probe("Is an operation equally closed in both eras?")

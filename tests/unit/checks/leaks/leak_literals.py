@@ -8,6 +8,7 @@ from tests.unit.checks.literals import POINTER, answer, result
 from mcp_auth_contract.answers import Accepted, Attempt
 from mcp_auth_contract.checks.leaks.observation import (
     CredentialKind,
+    ErrorObserved,
     Exchanged,
     ExchangesObserved,
     Passed,
@@ -24,9 +25,11 @@ __all__ = [
     "GOOD",
     "MISSING",
     "OF_CAROL",
+    "SOUND_ERROR",
     "SOUND_RUN",
     "SOUND_UPSTREAM",
     "exchanged",
+    "provoked",
     "run",
 ]
 
@@ -50,10 +53,18 @@ def run(*more: Exchanged, written: tuple[Written, ...] = ()) -> ExchangesObserve
     return ExchangesObserved((GOOD, MISSING, MISSING, BAD, BAD, DENIED, DENIED, *more), written)
 
 
-SOUND_RUN = run(written=(Written("the server's output"),))
+def provoked(text: str, status: int = 400, *, large: bool = False) -> ErrorObserved:
+    """An answer to malformed JSON."""
+    return ErrorObserved("malformed JSON", replace(answer(status), text=text), large)
+
+
+SOUND_ERROR = provoked('{"error": {"code": -32700, "message": "not JSON"}}')
+SOUND_RUN = replace(run(written=(Written("the server's output"),)), environment=("environment:GATEWAY_KEY#12345678",))
 SOUND_UPSTREAM = UpstreamObserved((Attempt("", "call", result(), Accepted()),), (Passed("GET /exports"),))
 
-FAILING_RUNS: dict[str, ExchangesObserved | UpstreamObserved] = {
+FAILING_RUNS: dict[str, ExchangesObserved | UpstreamObserved | ErrorObserved] = {
+    "no_trace_provoked": provoked("panicked at src/main.rs:12:5"),
+    "no_credential_provoked": provoked("cannot reach postgres://app:pw4711@db.internal/x"),
     "every_challenge_points": run(exchanged(answer(401, "Bearer realm=x"), "PUT")),
     "every_challenge_parses": run(exchanged(answer(401, 'Bearer realm="x'), "DELETE")),
     "every_denial_explained": run(exchanged(answer(403), "POST", "tools/call", credential=CredentialKind.GOOD)),
@@ -77,6 +88,10 @@ FAILING_RUNS: dict[str, ExchangesObserved | UpstreamObserved] = {
     "no_server_errors": run(exchanged(answer(500), "DELETE")),
     "no_session_ids_in_refusals": run(exchanged(answer(401, CHALLENGE), "PUT", session=True)),
     "no_token_in_answers": run(exchanged(answer(401, CHALLENGE), "POST", leaked=("token-good#12345678",))),
+    "no_environment_in_answers": replace(
+        run(exchanged(answer(404), "POST", environment=("environment:GATEWAY_KEY#12345678",))),
+        environment=("environment:GATEWAY_KEY#12345678",),
+    ),
     "no_token_passed_on": UpstreamObserved(
         SOUND_UPSTREAM.calls, (Passed("GET /exports", (("authorization header", "token-good#12345678"),)),)
     ),

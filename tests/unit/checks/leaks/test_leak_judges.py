@@ -191,3 +191,7 @@ def test_a_token_in_the_query_for_the_upstream_is_passed_on() -> None:
     verdict = judged("no_token_passed_on", UpstreamObserved(SOUND_UPSTREAM.calls, (passed,)))
     assert isinstance(verdict, Fail)
     assert verdict.observed == "GET /exports with token-good in its query"
+
+
+def test_a_contract_without_secrets_leaves_none_to_be_looked_for() -> None:
+    assert isinstance(judged("no_environment_in_answers", run()), NotApplicable)
