@@ -43,3 +43,4 @@ class Profile(StrEnum):
     STRICT_KEYS = "strict-keys"
     ASKS_ALWAYS = "asks-always"
     MIRRORED_ARGUMENTS = "mirrored-arguments"
+    VIEWS = "views"
