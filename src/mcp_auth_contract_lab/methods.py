@@ -13,7 +13,7 @@ from mcp_auth_contract_lab.records import Ledger, Way
 from mcp_auth_contract_lab.refusal import RpcRefused
 from mcp_auth_contract_lab.states import States
 from mcp_auth_contract_lab.tasks import TASK_TOOLS, Tasks, Use
-from mcp_auth_contract_lab.tools import TOOLS, VIEW, VIEW_TOOLS, Tool, call_tool, invoice_json
+from mcp_auth_contract_lab.tools import TOOLS, VIEW_TOOLS, Tool, call_tool, invoice_json
 from mcp_auth_contract_lab.views import ViewRules
 
 SERVER = {"name": "mcp-auth-contract lab", "version": "1"}
@@ -151,7 +151,7 @@ def _resources_read(context: Context, params: Mapping[str, Any]) -> dict[str, An
     uri = params.get("uri")
     if not isinstance(uri, str):
         raise RpcRefused(rpc.INVALID_PARAMS, "uri is missing")
-    if context.views.offered and uri == VIEW:
+    if context.views.offered and uri == context.views.uri:
         return {"contents": context.views.contents(context.principal)}
     invoice_id = uri.removeprefix(_SCHEME) if uri.startswith(_SCHEME) else ""
     found = context.ledger.find(context.principal, invoice_id, Way.RESOURCE)

@@ -42,6 +42,7 @@ class ViewRules:
     """
 
     offered: bool = False
+    uri: str = VIEW
     document: Callable[[Principal], str] = same_for_all
     listed: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda entry: entry
     read: Callable[[dict[str, Any]], list[dict[str, Any]]] = lambda item: [item]
@@ -50,12 +51,12 @@ class ViewRules:
 
     def entry(self) -> dict[str, Any] | None:
         """Return the entry in resources/list."""
-        return self.listed({"uri": VIEW, "name": "invoice view", "mimeType": MIME_TYPE, "_meta": dict(META)})
+        return self.listed({"uri": self.uri, "name": "invoice view", "mimeType": MIME_TYPE, "_meta": dict(META)})
 
     def contents(self, principal: Principal) -> list[dict[str, Any]]:
         """Return what a reader gets."""
         text = self.document(principal)
-        return self.read({"uri": VIEW, "mimeType": MIME_TYPE, "text": text, "_meta": dict(META)})
+        return self.read({"uri": self.uri, "mimeType": MIME_TYPE, "text": text, "_meta": dict(META)})
 
 
 def shows_views(capabilities: object) -> bool:

@@ -229,7 +229,10 @@ class PrincipalSession:
         """Return a whole list, page by page."""
         revision, session = await self._place()
         own, conversation = self._shown(OWN).headers, self.context.conversation
-        return await list_all(conversation, revision, kind, own, session=session, fresh=fresh, note=note)
+        able = SHOWS_VIEWS if self.apps else None
+        return await list_all(
+            conversation, revision, kind, own, session=session, fresh=fresh, note=note, capabilities=able
+        )
 
     def _asked_for(self, call: Call, received: Received) -> Call | None:
         """Return the call with what its tool asked for (MCP 2026-07-28, multi round-trip requests), if it asked."""
