@@ -272,6 +272,8 @@ def test_a_server_with_a_certificate_of_ones_own_can_be_probed(
         words = ["probe", f"{served.url}/mcp", "--select", "prm-served", "-q"]
         assert main(words) == 3
         assert "certificate" in capsys.readouterr().err
-        assert main([*words, "--ca-file", str(served.ca_file)]) == 1
+        assert main([*words, "--ca-file", str(served.ca_file)]) == 3
+        assert "this is no MCP server" in capsys.readouterr().err
         monkeypatch.setenv("SSL_CERT_FILE", str(served.ca_file))
-        assert main(words) == 1
+        assert main(words) == 3
+        assert "this is no MCP server" in capsys.readouterr().err

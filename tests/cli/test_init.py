@@ -315,7 +315,7 @@ def test_a_genuine_token_and_the_kits_issuer_exclude_each_other(
 def test_what_is_no_mcp_server_is_not_drafted(capsys: pytest.CaptureFixture[str]) -> None:
     with bind("127.0.0.1", 0) as listener, serve_in_thread(Starlette(), listener=listener):
         assert main(["init", f"{url_of(listener)}/mcp"]) == 3
-    assert "no MCP server answers here: 404; name the endpoint's whole URL" in capsys.readouterr().err
+    assert "this is no MCP server: it answers `initialize` with 404" in capsys.readouterr().err
     assert not FILE.exists()
 
 

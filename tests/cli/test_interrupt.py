@@ -214,7 +214,7 @@ def test_a_kit_that_is_killed_leaves_no_server_behind(
         wait_until(lambda: asked(tmp_path) >= 12)
         assert left(tmp_path)
         process.send_signal(number)
-        process.wait(timeout=10)
+        process.wait(timeout=60)
         wait_until(lambda: gone(tmp_path))
         wait_until(lambda: not left(tmp_path))
 
@@ -223,7 +223,7 @@ def test_a_kit_that_is_killed_while_the_server_starts_leaves_none_behind(tmp_pat
     with running(tmp_path, "deaf", "apart") as process:
         wait_until(lambda: len(pids(tmp_path)) == 2)
         process.kill()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
         wait_until(lambda: gone(tmp_path))
         wait_until(lambda: not left(tmp_path))
 
@@ -232,7 +232,7 @@ def test_a_killed_pytest_leaves_no_server_behind(tmp_path: Path) -> None:
     with running(tmp_path, "apart", module=PYTEST) as process:
         wait_until(lambda: asked(tmp_path) >= 12)
         process.kill()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
         wait_until(lambda: gone(tmp_path))
 
 

@@ -126,7 +126,7 @@ def test_a_failure_says_expected_observed_remedy_evidence_and_how_to_repeat_it(
             "  evidence *POST http://127.0.0.1:8000/mcp",
             "*> Authorization: Bearer token-expired#*",
             "*< 200",
-            "  again *mcp-auth-contract run mcp-auth-contract.toml --select 'token-expired-refused[[]get_invoice]'",
+            "  again *mcp-auth-contract reproduce 'token-expired-refused[[]get_invoice]' mcp-auth-contract.toml",
         ]
     )
     said = str(result.stdout)

@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from tests.provider.provider_runs import (
@@ -115,12 +118,23 @@ def test_a_forbidden_capability_fails() -> None:
     ]
 
 
+def rendered(report: Report) -> Iterator[str]:
+    """Every format as text, an archive by its files."""
+    for one in FORMATS:
+        content = one.render(report)
+        if isinstance(content, str):
+            yield content
+        else:
+            with ZipFile(BytesIO(content)) as archive:
+                yield from (archive.read(name).decode() for name in archive.namelist())
+
+
 @pytest.mark.parametrize("secret", [False, True])
 def test_no_output_holds_a_secret(secret: bool) -> None:
     with sample_provider(FAULTS["errors-as-200"]) as sample:
         report = asyncio.run(run_provider(provider_contract(sample.issuer, secret=secret), options()))
         handed_out = [*sample.secrets(), PASSWORD, CLIENT_SECRET]
-    texts = [render_markdown(report), json.dumps(report.exchanges), *(one.render(report) for one in FORMATS)]
+    texts = [render_markdown(report), json.dumps(report.exchanges), *rendered(report)]
     assert len(handed_out) > 20
     assert [secret for secret in handed_out if any(secret in text for text in texts)] == []
 

@@ -19,6 +19,7 @@ COMMON = {
     "prm-resource-name": "neither example sets a display name",
     "scope-challenge-names-missing": "the 403 of the base scope has no scope parameter",
     "token-typ-other-kind-refused": "no verifier looks at typ unless it is told to",
+    "token-other-kind-for-this-server-refused": "nor at the other marks of an ID or refresh token",
 }
 
 EXPECTED = {

@@ -23,7 +23,7 @@ class _FileOrCommand(TyperGroup):
 
 report_app = typer.Typer(
     cls=_FileOrCommand,
-    help="Render a JSON report, compare two, or merge the shards of a run. `report FILE` is short for `report render`.",
+    help="Render, compare or merge JSON reports. `report FILE` is short for `report render`.",
     no_args_is_help=True,
 )
 

@@ -193,7 +193,8 @@ class _RefusedCall:
             origin,
             f"{origin}/",
         ]
-        return [one for one in dict.fromkeys(spelled) if isinstance(one, str) and one and one != known]
+        strings = dict.fromkeys(one for one in spelled if isinstance(one, str))
+        return [one for one in strings if one and one != known]
 
 
 def _setting(claim: str, value: object) -> Callable[[TokenSpec], TokenSpec]:

@@ -1,12 +1,24 @@
 """The report as people read it: facts, counts, groups and the decision, worked out once for every format."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from mcp_auth_contract.model import Fail, Level, NotApplicable, outcome_name
 from mcp_auth_contract.reports.causes import Cause, causes_of
-from mcp_auth_contract.reports.groups import Group, Part, annotated, by_check, groups_of, many, more, of_sample, part_of
+from mcp_auth_contract.reports.groups import (
+    Group,
+    Part,
+    annotated,
+    by_check,
+    groups_of,
+    many,
+    more,
+    of_sample,
+    part_of,
+    waived_by,
+)
 from mcp_auth_contract.reports.model import ControlSeen, Coverage, Gate, Report, Result
 
 _NAMED = 8
@@ -173,6 +185,7 @@ def _facts(report: Report) -> Iterator[Fact]:
         yield Fact("surface", _surface(report.coverage), tone)
     for note in report.notes:
         yield Fact("note", note)
+    yield from _accepted_failures(report.results)
     if report.shard is not None:
         place = f"{report.shard.index} of {report.shard.of}"
         yield Fact("shard", f"{place}; `mcp-auth-contract report merge` decides over them all")
@@ -189,6 +202,15 @@ def _controls(controls: Sequence[ControlSeen]) -> Iterator[Fact]:
         yield Fact("control", f"{named}: NOT ACCEPTED, so no refusal can be believed ({observed})", Tone.BAD)
     if controls and not refused:
         yield Fact("control", f"{_called(controls[0])}: accepted ({controls[0].observed})")
+
+
+def _accepted_failures(results: Sequence[Result]) -> Iterator[Fact]:
+    """Say who accepted which failures until when."""
+    covered = Counter(result.waived for result in results if result.waived is not None)
+    for waiver, number in list(covered.items())[:_NAMED]:
+        yield Fact("waived", f"{many(number, 'failure')}, {waived_by(waiver)}", Tone.MILD)
+    if len(covered) > _NAMED:
+        yield Fact("waived", f"and by {len(covered) - _NAMED} more waivers; -v shows them all", Tone.MILD)
 
 
 def _called(control: ControlSeen) -> str:

@@ -73,7 +73,7 @@ def stray_signature_characters_skipped(token: str) -> CompactJws:
 
 @FAULTS.by(_of_any_characters)
 def stray_characters_skipped_by_length(token: str) -> CompactJws:
-    """Three or four characters that base64url does not have are passed over in a signature; the padding fits again."""
+    """Three or four stray characters in a signature are passed over, as its length stays possible."""
     message, _, signature = token.rpartition(".")
     kept = re.sub(r"[^\w-]", "", signature)
     return parse_compact(f"{message}.{kept if 3 <= len(signature) - len(kept) <= 4 else signature}")

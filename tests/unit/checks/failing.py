@@ -28,6 +28,7 @@ from tests.unit.checks.literals import (
     facts,
     forged,
     http,
+    mirrored,
     nothing_at,
     preflight,
     resource,
@@ -132,6 +133,8 @@ _AT_DOORS: Mapping[str, tuple[Any, Facts]] = {
         ),
         _HERE,
     ),
+    "mirror_refused": (mirrored(result()), _HERE),
+    "unknown_method_not_found": (call(answer(401, _CHALLENGE)), _HERE),
     "same_in_each_era": (
         ParityObserved(
             (

@@ -10,7 +10,7 @@ from mcp_auth_contract.checks.discovery.observation import Document, ForgedHost,
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.checks.tokens.observation import CallObserved, TokenShown
-from mcp_auth_contract.checks.transport.observation import EndpointObserved, PreflightObserved
+from mcp_auth_contract.checks.transport.observation import EndpointObserved, MirrorObserved, PreflightObserved
 from mcp_auth_contract.model import Revision, Verdict
 
 ENDPOINT = "https://mcp.example.com/mcp"
@@ -92,9 +92,9 @@ def tool_error(challenge: str | None = None) -> Answer:
     return result(isError=True, content=[], **meta)
 
 
-def rpc_error() -> Answer:
-    """A 200 with a JSON-RPC error."""
-    return answer(200, body={"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": "unknown tool"}})
+def rpc_error(status: int = 200, code: int = -32602) -> Answer:
+    """A JSON-RPC error."""
+    return answer(status, body={"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": "no"}})
 
 
 def html() -> Answer:
@@ -118,6 +118,11 @@ def call(*answers: Answer, operation: str = "get_invoice", offered: str = "", ch
     attempts = tuple(Attempt(way, "call", each, read(each)) for way, each in zip(ways, answers, strict=False))
     token = TokenShown("token#00000000", {}, {}, change) if change else None
     return CallObserved(operation, attempts, token, offered)
+
+
+def mirrored(each: Answer, way: str = "another name in Mcp-Name") -> MirrorObserved:
+    """A call whose header says something else than its body, and the answer to it."""
+    return MirrorObserved(Attempt(way, "call", each, read(each)))
 
 
 def http(each: Answer, name: str = "get_stream", *, expects_reply: bool = True) -> EndpointObserved:

@@ -20,9 +20,11 @@ from tests.unit.checks.literals import (
     forged,
     http,
     judged,
+    mirrored,
     preflight,
     resource,
     result,
+    rpc_error,
     server,
     servers,
 )
@@ -60,7 +62,12 @@ from mcp_auth_contract.checks.sessions.observation import SessionEndObserved
 from mcp_auth_contract.checks.time_and_keys.observation import LeewayObserved, ServerClockObserved, TimelineObserved
 from mcp_auth_contract.checks.tokens.observation import CallObserved, Heard
 from mcp_auth_contract.checks.tool_challenges.observation import ToolPointersObserved, ToolSchemesObserved
-from mcp_auth_contract.checks.transport.observation import EndpointObserved, ParityObserved, PreflightObserved
+from mcp_auth_contract.checks.transport.observation import (
+    EndpointObserved,
+    MirrorObserved,
+    ParityObserved,
+    PreflightObserved,
+)
 from mcp_auth_contract.model import Fail, Impact, Inconclusive, Pass, Revision
 
 JUDGES = {
@@ -83,6 +90,7 @@ SOUND_CALLS = {
     "refused_without_fetching": replace(call(UNAUTHORIZED), heard=Heard((), audible=True)),
     "foreign_origin_refused": call(answer(403)),
     "discover_answers": call(result(supportedVersions=["2026-07-28"])),
+    "unknown_method_not_found": call(rpc_error(404, -32601)),
     "one_order_only": call(result(), answer(401, BEARER)),
     "refused_as_bad_request": call(answer(400)),
     "refused_for_scope": call(answer(403, WEAK)),
@@ -110,6 +118,7 @@ SOUND = {
             (Revision.R2026_07_28, UNAUTHORIZED, Refused(Refusal.UNAUTHORIZED)),
         )
     ),
+    MirrorObserved: mirrored(rpc_error(400, -32020)),
     PreflightObserved: preflight(
         204,
         answer(

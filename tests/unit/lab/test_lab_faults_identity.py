@@ -50,6 +50,7 @@ SEEN: dict[str, Callable[..., bool]] = {
     "tenant-operator-applied": reads(tenant_id={"$gt": ""}),
     "tenant-list-breaks": breaks(tenant_id=["t1"]),
     "tenant-case-ignored": reads(tenant_id="T1"),
+    "tenant-beginning-suffices": reads(tenant_id="t"),
     "tenant-trimmed": reads(tenant_id="t1\t"),
     "tenant-normalized": reads(tenant_id="ｔ１"),
     "tenant-unknown-is-default": reads(tenant_id="t9"),

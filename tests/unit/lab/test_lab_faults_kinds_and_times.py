@@ -42,6 +42,7 @@ SEEN: Mapping[str, Callable[..., bool]] = {
     "issuer-cut-at-nul": read(iss=f"{ISSUER}\0x"),
     "issuer-unknown-fails": fails(iss="https://other.test"),
     "audience-object-accepted": read(aud={RESOURCE: 1}),
+    "audience-replaced-by-azp": read(aud=..., azp="kit"),
     "audience-of-client-accepted": read(aud="kit"),
     "audience-from-resource-claim": read(aud="https://other.test", resource=RESOURCE),
     "audience-split-at-spaces": read(aud=f"https://other.test {RESOURCE}"),
@@ -55,6 +56,7 @@ SEEN: Mapping[str, Callable[..., bool]] = {
     "refresh-token-accepted": read(JWT, aud=ISSUER, typ="Refresh"),
     "assertion-accepted": read({"typ": "oauth-id-jag+jwt"}, aud=ISSUER, resource=RESOURCE),
     "session-token-accepted": read(JWT, aud=..., sid="s"),
+    "typ-jwt-accepted": read(JWT, nonce="n"),
     "typ-long-form-refused": refused({"typ": "application/at+jwt"}),
     "typ-type-fails": fails({"typ": 1}),
     "typ-unknown-fails": fails({"typ": "AT+JWT"}),
@@ -68,6 +70,7 @@ SEEN: Mapping[str, Callable[..., bool]] = {
     "not-before-of-other-type-accepted": read(nbf="never"),
     "not-before-type-fails": fails(nbf=None),
     "issued-at-type-fails": fails(iat="x"),
+    "issued-at-without-leeway": refused(iat=int(time.time()) + 30),
     "issued-at-age-fails": fails(iat=FAR),
 }
 

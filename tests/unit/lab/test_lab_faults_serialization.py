@@ -57,6 +57,7 @@ ACCEPTED: dict[str, Callable[..., str]] = {
         segment(HEADER), f"~{segment(json.dumps(keys.claims()).encode())}"
     ),
     "stray-signature-characters-skipped": edited("{h}.{p}.{s}%"),
+    "stray-characters-skipped-by-length": edited("{h}.{p}.{s}%%%%"),
     "json-serialization-read": edited('{{"protected":"{h}","payload":"{p}","signature":"{s}"}}'),
     "no-signatures-accepted": edited('{{"payload":"{p}","signatures":[]}}'),
     "payload-list-unwrapped": payload(lambda claims: b"[" + claims + b"]"),

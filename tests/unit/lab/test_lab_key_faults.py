@@ -207,7 +207,19 @@ def breaks_on_duplicates(room):
         return True
 
 
+def without(*members):
+    """The key of the tests is published without these members, and its tokens are refused."""
+
+    def shows(room):
+        room.control.replace({name: value for name, value in room.jwk.items() if name not in members})
+        return not room.reads()
+
+    return shows
+
+
 SHOWN = {
+    "keys-picked-by-alg": [without("alg")],
+    "keys-picked-by-use": [without("use")],
     "keys-never-refetched": [never_refetched],
     "keys-fetched-for-every-request": [fetched_each_time],
     "keys-refetched-for-every-unknown-kid": [flooded],

@@ -322,7 +322,7 @@ def unknown_scope_not_granted(observed: ClientRequestObserved, facts: Facts) -> 
 
 
 @judge_on(_requested, "400 or 401 with a JSON object that names a fitting error")
-def error_well_formed(found: tuple[ClientRequestObserved, Issued], facts: Facts) -> Finding:
+def token_error_well_formed(found: tuple[ClientRequestObserved, Issued], facts: Facts) -> Finding:
     """An error is a JSON object with a registered code (OAuth 2.1 §3.2.4)."""
     observed, issued = found
     if issued.token:

@@ -34,7 +34,9 @@ async def ask_news(question: OperationQuestion, context: Context) -> NewsObserve
     if found is None:
         return NewsObserved(absent="no record of the contract has writes and somebody who may not read it")
     record, stranger = found
-    uris = [operation_of(contract, path).name for path in record.reads if path.kind is OperationKind.RESOURCE]
+    own = {path.resource for one in contract.records if one.may_read(stranger) for path in one.reads}
+    ways = (path for path in record.reads if path.kind is OperationKind.RESOURCE and path.resource not in own)
+    uris = [operation_of(contract, path).name for path in ways]
     owner = PrincipalSession(context, question.revision, record.owner)
     other = PrincipalSession(context, question.revision, stranger)
     if not question.revision.stateless:

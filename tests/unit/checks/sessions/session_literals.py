@@ -6,12 +6,13 @@ from typing import Any
 
 from tests.unit.checks.literals import answer, facts, result
 
-from mcp_auth_contract.answers import Answer, Attempt, read
+from mcp_auth_contract.answers import Accepted, Answer, Attempt, read
+from mcp_auth_contract.answers.answer import JsonObject
 from mcp_auth_contract.checks.caching.observation import CacheMark, CacheScopeObserved
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.sessions.observation import SessionIdsObserved, SessionObserved, SessionStep
+from mcp_auth_contract.checks.sessions.observation import NewsObserved, SessionIdsObserved, SessionObserved, SessionStep
 
-__all__ = ["FAILING_SESSIONS", "SOUND_SESSIONS", "cached", "ids", "listed", "scene", "stream"]
+__all__ = ["FAILING_SESSIONS", "SOUND_SESSIONS", "cached", "ids", "listed", "news", "scene", "stream", "updated"]
 
 RANDOM = ("Zk3-_x81", "b0Q9rt5L", "7aGG2mnP")
 
@@ -37,6 +38,20 @@ def ids(*each: str, opened: Answer | None = None) -> SessionIdsObserved:
     """Sessions with these ids."""
     handshake = opened or result()
     return SessionIdsObserved((Attempt("handshake 1", "initialize", handshake, read(handshake)),), each)
+
+
+def updated(uri: str) -> JsonObject:
+    """The message by which a server tells that a resource has changed."""
+    return {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}}
+
+
+def news(heard: tuple[JsonObject, ...] = (), witness: tuple[JsonObject, ...] = (), text: str = "") -> NewsObserved:
+    """What bob and alice hear on their streams while alice writes her invoice."""
+    streams = {"bob": replace(stream(text), messages=heard), "alice": replace(stream(), messages=witness)}
+    bob, alice = (Attempt(f"the stream of {name}", "call", each, Accepted()) for name, each in streams.items())
+    written = Attempt("a write of alice", "call", result(), Accepted())
+    uris, canaries = frozenset({"invoice://INV-1"}), frozenset({"7f3a"})
+    return NewsObserved("alice", "bob", "INV-1", uris, canaries, written, bob, alice)
 
 
 def listed(scope: str, *names: str) -> Answer:
@@ -68,10 +83,12 @@ SOUND_SESSIONS: Mapping[type[object], Any] = {
         ("gone", answer(404)),
     ),
     SessionIdsObserved: ids(*RANDOM),
+    NewsObserved: news(witness=(updated("invoice://INV-1"),)),
     CacheScopeObserved: cached(listed("public", "a", "b"), listed("public", "b", "a")),
 }
 
 FAILING_SESSIONS: Mapping[str, tuple[Any, Facts]] = {
+    "news_to_own_user": (news((updated("invoice://INV-1"),), (updated("invoice://INV-1"),)), facts()),
     "cache_scope_truthful": (cached(listed("public", "a"), listed("public", "b")), facts()),
     "session_ended_404": (
         scene(("owner", result()), ("ended", replace(answer(204), method="DELETE")), ("gone", result())),
