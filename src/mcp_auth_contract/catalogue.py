@@ -34,6 +34,8 @@ class Axis(StrEnum):
     """One case per revision, operation and broader scope that implies one it needs (`policy.implies`)."""
     FREE_OPERATIONS = "free_operations"
     """One case per revision and operation that needs no scope."""
+    VIEWS = "views"
+    """One case per revision and View of the contract, on the call of its tool."""
 
 
 class Need(StrEnum):
@@ -57,6 +59,8 @@ class Need(StrEnum):
     """The contract names an audit log."""
     OPAQUE = "opaque"
     """The tokens are opaque, and the issuer is asked about them (RFC 7662)."""
+    VIEWS = "views"
+    """The contract declares Views (MCP Apps)."""
 
 
 class ScopeChoice(StrEnum):

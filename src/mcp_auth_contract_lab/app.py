@@ -64,7 +64,7 @@ class Lab:
 
     def context(self, principal: Principal, not_found: int, client: Client) -> Context:
         """Return what methods work with for this caller."""
-        return Context(principal, self.ledger, self.behaviour.listing, not_found, client)
+        return Context(principal, self.ledger, self.behaviour.listing, not_found, client, self.behaviour.views)
 
     def remaining(self, principal: Principal) -> float:
         """Return the seconds until the caller's token expires, at most an hour."""

@@ -17,6 +17,7 @@ from mcp_auth_contract_lab.states import StateRules
 from mcp_auth_contract_lab.tasks import TaskRules
 from mcp_auth_contract_lab.upstream import Upstream
 from mcp_auth_contract_lab.verification import Verification
+from mcp_auth_contract_lab.views import ViewRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Behaviour:
     states: StateRules = field(default_factory=StateRules)
     listing: Listing = field(default_factory=Listing)
     upstream: Upstream = field(default_factory=Upstream)
+    views: ViewRules = field(default_factory=ViewRules)
 
 
 SOUND = Behaviour()

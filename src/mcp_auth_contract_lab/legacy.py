@@ -15,6 +15,7 @@ from mcp_auth_contract_lab.scopes import authorize, needed_by, operations_of
 from mcp_auth_contract_lab.sessions import Listener, Session
 from mcp_auth_contract_lab.streams import OpenStream
 from mcp_auth_contract_lab.tasks import CORE_TASKS
+from mcp_auth_contract_lab.views import UI, shows_views
 
 if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
@@ -54,10 +55,14 @@ def _initialize(lab: "Lab", message: Mapping[str, Any], principal: Principal) ->
         error = rpc.error_message(request_id, rpc.INVALID_PARAMS, "protocolVersion is missing")
         return rpc.rpc_response(error, 400)
     revision = Revision(wanted) if wanted in spoken else max(spoken)
-    headers = {_SESSION: lab.sessions.open(principal, revision).ident} if lab.behaviour.sessions.kept else {}
+    headers = {}
+    if lab.behaviour.sessions.kept:
+        apps = shows_views(rpc.params_of(message).get("capabilities"))
+        headers[_SESSION] = lab.sessions.open(principal, revision, apps=apps).ident
+    capabilities = {**CAPABILITIES, "logging": {}, **({"tasks": CORE_TASKS} if _tasks_in(lab, revision) else {})}
     result = {
         "protocolVersion": str(revision),
-        "capabilities": {**CAPABILITIES, "logging": {}, **({"tasks": CORE_TASKS} if _tasks_in(lab, revision) else {})},
+        "capabilities": {**capabilities, **({"extensions": {UI: {}}} if lab.behaviour.views.offered else {})},
         "serverInfo": SERVER,
     }
     return lab.behaviour.protocol.legacy_answer([rpc.result_message(request_id, result)], False, headers)
@@ -111,7 +116,7 @@ def _single(
         authorize(lab.behaviour.scopes, principal, *lab.behaviour.protocol.asked(incoming, message))
     except rpc.Refused as refused:
         return lab.behaviour.protocol.legacy_answer([rpc.refusal_message(message["id"], refused)], False, {})
-    answered = run(lab, message, principal, revision)
+    answered = run(lab, message, principal, revision, apps=session is not None and session.apps)
     if session is not None and method == "tools/call" and "result" in answered:
         _tell(lab, session, message, answered["result"])
     return lab.behaviour.protocol.legacy_answer([answered], False, {})
@@ -145,14 +150,16 @@ def _batch(lab: "Lab", messages: list[Any], principal: Principal, revision: Revi
     return lab.behaviour.protocol.legacy_answer(answers, True, {})
 
 
-def run(lab: "Lab", message: Mapping[str, Any], principal: Principal, revision: Revision) -> dict[str, Any]:
+def run(
+    lab: "Lab", message: Mapping[str, Any], principal: Principal, revision: Revision, *, apps: bool = False
+) -> dict[str, Any]:
     """Return the response to one request whose caller may do what it asks."""
     method, request_id, params = message["method"], message["id"], rpc.params_of(message)
     if method == "logging/setLevel" and params.get("level") not in _LOG_LEVELS:
         return rpc.error_message(request_id, rpc.INVALID_PARAMS, "no such level")
     if method in ("ping", "logging/setLevel"):
         return rpc.result_message(request_id, {})
-    client = Client(tasks=lab.tasks, core=True) if _tasks_in(lab, revision) else Client()
+    client = Client(tasks=lab.tasks, core=True, apps=apps) if _tasks_in(lab, revision) else Client(apps=apps)
     try:
         context = lab.context(principal, rpc.RESOURCE_NOT_FOUND, client)
         result = perform(context, lab.behaviour.protocol.spelt(method), params)

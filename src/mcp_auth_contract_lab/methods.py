@@ -11,7 +11,8 @@ from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.records import Ledger, Way
 from mcp_auth_contract_lab.states import States
 from mcp_auth_contract_lab.tasks import TASK_TOOLS, Tasks, Use
-from mcp_auth_contract_lab.tools import EXPORT_SCHEME, TOOLS, Tool, call_tool, invoice_json
+from mcp_auth_contract_lab.tools import EXPORT_SCHEME, TOOLS, VIEW_TOOLS, Tool, call_tool, invoice_json
+from mcp_auth_contract_lab.views import ViewRules
 
 SERVER = {"name": "mcp-auth-contract lab", "version": "1"}
 CAPABILITIES: Mapping[str, Any] = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
@@ -37,13 +38,14 @@ def shown_if_allowed(principal: Principal, tool: Tool) -> bool:
 class Client:
     """What may be asked of a client and told it besides results: input, and tasks (`core`: those of 2025-11-25).
 
-    `must_answer` refuses to run what asks where the client cannot be asked.
+    `must_answer` refuses to run what asks where the client cannot be asked; `apps` is a client that shows Views.
     """
 
     states: States | None = None
     must_answer: bool = False
     tasks: Tasks | None = None
     core: bool = False
+    apps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +67,13 @@ class Context:
     listing: Listing
     not_found: int
     client: Client
+    views: ViewRules
 
 
 def _tools_list(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     listing = context.listing
-    offered = (*TOOLS.values(), *listing.besides)
-    shown = [tool for tool in offered if listing.shown(context.principal, tool)]
-    taskable = {"execution": {"taskSupport": "optional"}} if context.client.core else {}
-    tools = [{**listing.described(tool), **(taskable if tool.name in TASK_TOOLS else {})} for tool in shown]
+    offered = (*TOOLS.values(), *(VIEW_TOOLS.values() if context.views.offered else ()), *listing.besides)
+    tools = [_described(context, tool) for tool in offered if listing.shown(context.principal, tool)]
     start = context.ledger.page_offset(context.principal, "tools/list", params.get("cursor"))
     if start is None:
         raise rpc.Refused(rpc.INVALID_PARAMS, "the cursor is not valid")
@@ -83,9 +84,19 @@ def _tools_list(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     return page
 
 
+def _described(context: Context, tool: Tool) -> dict[str, Any]:
+    of_view = tool.name in VIEW_TOOLS
+    described = (context.views if of_view else context.listing).described(tool)
+    taskable = context.client.core and tool.name in TASK_TOOLS
+    return {**described, "execution": {"taskSupport": "optional"}} if taskable else described
+
+
 def _tools_call(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     name = params.get("name")
     tool = TOOLS.get(name) if isinstance(name, str) else None
+    if tool is None and context.views.offered and name in VIEW_TOOLS:
+        result = call_tool(VIEW_TOOLS[name], context.ledger, context.principal, params.get("arguments"))
+        return context.views.answered(context.principal, name, result, context.client.apps)
     if tool is None:
         raise rpc.Refused(rpc.INVALID_PARAMS, "no such tool")
     client, arguments, caller = context.client, params.get("arguments"), context.principal
@@ -127,13 +138,16 @@ def _asking(states: States, caller: Principal, tool: Tool, params: Mapping[str, 
 
 def _resources_list(context: Context, _params: Mapping[str, Any]) -> dict[str, Any]:
     names = [one.invoice_id for one in context.ledger.visible(context.principal, Way.RESOURCES)]
-    return {"resources": [{"uri": _SCHEME + one, "name": one, "mimeType": "application/json"} for one in names]}
+    listed = [{"uri": _SCHEME + one, "name": one, "mimeType": "application/json"} for one in names]
+    return {"resources": [*listed, context.views.entry()] if context.views.offered else listed}
 
 
 def _resources_read(context: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     uri = params.get("uri")
     if not isinstance(uri, str):
         raise rpc.Refused(rpc.INVALID_PARAMS, "uri is missing")
+    if context.views.offered and uri == context.views.uri:
+        return {"contents": context.views.contents(context.principal)}
     if uri.startswith(EXPORT_SCHEME):
         kept = context.ledger.exports.find(context.principal, uri.removeprefix(EXPORT_SCHEME), by_uri=True)
         if kept is None:

@@ -13,6 +13,7 @@ from mcp_auth_contract_lab.protocol import META_CAPABILITIES, META_VERSION, meta
 from mcp_auth_contract_lab.scopes import authorize
 from mcp_auth_contract_lab.streams import OpenStream
 from mcp_auth_contract_lab.tasks import EXTENSION
+from mcp_auth_contract_lab.views import UI, shows_views
 
 if TYPE_CHECKING:
     from mcp_auth_contract_lab.app import Lab
@@ -67,7 +68,8 @@ def _client(lab: "Lab", message: Mapping[str, Any]) -> Client:
     capabilities = rpc.members_of(meta_of(message).get(META_CAPABILITIES))
     tasks = lab.behaviour.tasks.offered and EXTENSION in rpc.members_of(capabilities.get("extensions"))
     asked = lab.states if "elicitation" in capabilities else None
-    return Client(asked, lab.behaviour.states.demanded, lab.tasks if tasks else None)
+    shown = shows_views(capabilities)
+    return Client(asked, lab.behaviour.states.demanded, lab.tasks if tasks else None, apps=shown)
 
 
 def _complete(lab: "Lab", method: str, result: Mapping[str, Any]) -> dict[str, Any]:
@@ -78,9 +80,11 @@ def _complete(lab: "Lab", method: str, result: Mapping[str, Any]) -> dict[str, A
 
 
 def _discover(lab: "Lab") -> dict[str, Any]:
+    offered = {EXTENSION: lab.behaviour.tasks.offered, UI: lab.behaviour.views.offered}
+    extensions: dict[str, Any] = {name: {} for name, there in offered.items() if there}
     return {
         "supportedVersions": [str(one) for one in lab.behaviour.protocol.revisions],
-        "capabilities": {**CAPABILITIES, **({"extensions": {EXTENSION: {}}} if lab.behaviour.tasks.offered else {})},
+        "capabilities": {**CAPABILITIES, **({"extensions": extensions} if extensions else {})},
         "_meta": {"io.modelcontextprotocol/serverInfo": SERVER},
     }
 

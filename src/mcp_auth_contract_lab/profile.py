@@ -44,3 +44,4 @@ class Profile(StrEnum):
     ASKS_ALWAYS = "asks-always"
     MIRRORED_ARGUMENTS = "mirrored-arguments"
     GATEWAY_KEY = "gateway-key"
+    VIEWS = "views"

@@ -198,6 +198,7 @@ PROFILES: Mapping[Profile, Change] = {
     Profile.MIRRORED_ARGUMENTS: all_of(
         changing("protocol", mirrored=check_mirrored_invoice), changing("listing", described=invoice_described)
     ),
+    Profile.VIEWS: changing("views", offered=True),
     Profile.STRICT_KEYS: changing("isolation", strict_keys=True),
     Profile.TOOL_CHALLENGE: _challenging_in_results(lambda _denial: True),
     Profile.INVALID_TOKEN_401: _challenging_in_results(lambda denial: denial.get("error") != "invalid_token"),

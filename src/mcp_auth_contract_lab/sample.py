@@ -30,6 +30,36 @@ def audited(file: str) -> Edit:
     return ("[policy]", f'[audit]\nfile = "{file}"\n\n[policy]')
 
 
+VIEWS: tuple[Edit, ...] = (
+    (
+        '[[resources]]\nuri = "invoice://INV-1"',
+        """\
+[[tools]]
+name = "show_invoice"
+scopes = ["invoices:read"]
+arguments = { invoice_id = "INV-1" }
+visibility = ["model", "app"]
+
+[[tools]]
+name = "refresh_invoice"
+scopes = ["invoices:read"]
+arguments = { invoice_id = "INV-1" }
+visibility = ["app"]
+
+[apps]
+csp = { resource = ["https://assets.example.com"] }
+permissions = []
+
+[[views]]
+tool = "show_invoice"
+private = ["/_meta/opened"]
+
+[[resources]]
+uri = "invoice://INV-1\"""",
+    ),
+)
+"""For a server whose tools show a View."""
+
 EDITS: Mapping[Profile, tuple[Edit, ...]] = {
     # Revision 2025-06-18 knows the path-inserted location only, so these are legal in newer revisions alone.
     Profile.ROOT_METADATA: (_SINCE_2025_11_25,),
@@ -43,6 +73,7 @@ EDITS: Mapping[Profile, tuple[Edit, ...]] = {
     Profile.OPAQUE: OPAQUE,
     Profile.STRICT_KEYS: (("amount = 1 }", 'amount = 1, idempotency_key = "order-1" }'),),
     Profile.GATEWAY_KEY: (("[target]", f'[target]\nheaders = {{ "{GATEWAY_HEADER}" = "{GATEWAY_KEY}" }}'),),
+    Profile.VIEWS: VIEWS,
     Profile.ANY_TYP: (("[claims]", '[claims]\ntyp = "JWT"'),),
 }
 

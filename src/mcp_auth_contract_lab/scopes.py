@@ -9,7 +9,7 @@ from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.refusal import InsufficientScope
 from mcp_auth_contract_lab.settings import LabSettings
-from mcp_auth_contract_lab.tools import EXPORT, READ, TOOLS, WRITE
+from mcp_auth_contract_lab.tools import EXPORT, READ, TOOLS, VIEW_TOOLS, WRITE
 
 SCOPES_SUPPORTED = (READ, WRITE, EXPORT)
 BASIC_SCOPE = READ
@@ -41,7 +41,7 @@ def granted_scopes(claims: Mapping[str, Any], settings: LabSettings) -> frozense
 def required_scopes(operation: Operation) -> frozenset[str]:
     """Return all the scopes that the operation needs; none for a tool that does not exist."""
     if operation.kind is OperationKind.TOOL:
-        tool = TOOLS.get(operation.name)
+        tool = TOOLS.get(operation.name) or VIEW_TOOLS.get(operation.name)
         return tool.scopes if tool else frozenset()
     return frozenset({READ})
 

@@ -42,13 +42,17 @@ class Listener:
 
 @dataclass(slots=True)
 class Session:
-    """One session. `owner` is ANONYMOUS until a caller with a token uses a session opened without one."""
+    """One session. `owner` is ANONYMOUS until a caller with a token uses a session opened without one.
+
+    `apps` is set where the client said that it shows Views.
+    """
 
     ident: str
     owner: Principal
     revision: Revision
     news: "deque[News]" = field(default_factory=lambda: deque(maxlen=_MOST_NEWS))
     listeners: list[Listener] = field(default_factory=list)
+    apps: bool = False
 
 
 def owner_alone(session: Session, principal: Principal) -> bool:
@@ -94,10 +98,10 @@ class Sessions:
         self._opened = 0
         self._numbers = itertools.count(1)
 
-    def open(self, owner: Principal, revision: Revision) -> Session:
+    def open(self, owner: Principal, revision: Revision, *, apps: bool = False) -> Session:
         """Open a session."""
         self._opened += 1
-        session = Session(self._rules.new_id(self._opened), owner, revision)
+        session = Session(self._rules.new_id(self._opened), owner, revision, apps=apps)
         if len(self._live) >= _MOST_SESSIONS:
             del self._live[next(iter(self._live))]
         self._live[session.ident] = session

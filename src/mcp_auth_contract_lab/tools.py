@@ -1,8 +1,8 @@
-"""The eight tools: what they are called with, which scopes they need, what they answer."""
+"""The eight tools, and the two of the View: what they are called with, which scopes they need, what they answer."""
 
 import json
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mcp_auth_contract_lab.principal import Principal
@@ -17,7 +17,10 @@ _PAGE = 1
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool. `arguments` maps each argument to its JSON type; those not in `optional` are required."""
+    """A tool. `arguments` maps each argument to its JSON type; those not in `optional` are required.
+
+    `results` does so for the members of its structured result, where it promises any; `meta` is its `_meta`.
+    """
 
     name: str
     description: str
@@ -26,6 +29,8 @@ class Tool:
     arguments: Mapping[str, str]
     optional: Set[str] = frozenset()
     read_only: bool = True
+    results: Mapping[str, str] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
     def describe(self) -> dict[str, Any]:
         """Return the tool's entry in tools/list."""
@@ -34,7 +39,11 @@ class Tool:
         schema: dict[str, Any] = {"type": "object", "properties": properties}
         if required := sorted(self.arguments.keys() - self.optional):
             schema["required"] = required
-        return {"name": self.name, "description": self.description, "inputSchema": schema, "annotations": dict(hints)}
+        entry = {"name": self.name, "description": self.description, "inputSchema": schema, "annotations": dict(hints)}
+        if self.results:
+            told = {name: {"type": kind} for name, kind in self.results.items()}
+            entry["outputSchema"] = {"type": "object", "properties": told, "required": sorted(told)}
+        return {**entry, "_meta": dict(self.meta)} if self.meta else entry
 
     def accepts(self, arguments: object) -> bool:
         """Whether the arguments have the types that the schema names."""
@@ -70,16 +79,21 @@ def tool_error(text: str) -> dict[str, Any]:
 TOOLS: dict[str, Tool] = {}
 """The tools by name."""
 
+VIEW_TOOLS: dict[str, Tool] = {}
+"""The tools of the View by name, on a server that has one."""
+
 _ID = {"invoice_id": "string"}
 _Run: TypeAlias = Callable[[Ledger, Principal, Mapping[str, Any]], dict[str, Any]]
 
 
-def _tool(scopes: set[str], arguments: Mapping[str, str], **more: Any) -> Callable[[_Run], _Run]:
+def _tool(
+    scopes: set[str], arguments: Mapping[str, str], *, among: dict[str, Tool] = TOOLS, **more: Any
+) -> Callable[[_Run], _Run]:
     """Make a tool of the decorated function, by its name and docstring."""
 
     def register(run: _Run) -> _Run:
         summary = (run.__doc__ or "").rstrip(".")
-        TOOLS[run.__name__] = Tool(run.__name__, summary, frozenset(scopes), run, arguments, **more)
+        among[run.__name__] = Tool(run.__name__, summary, frozenset(scopes), run, arguments, **more)
         return run
 
     return register
@@ -160,6 +174,40 @@ def approve_invoice(ledger: Ledger, principal: Principal, arguments: Mapping[str
 def list_currencies(_ledger: Ledger, _principal: Principal, _arguments: Mapping[str, Any]) -> dict[str, Any]:
     """List the currencies of invoices."""
     return _result({"currencies": ["CHF", "EUR", "USD"]})
+
+
+VIEW = "ui://invoices/invoice.html"
+"""The resource of the View."""
+
+_INVOICE = {"invoice_id": "string", "owner": "string", "tenant": "string", "amount": "integer", "note": "string"}
+_SHOWS = {
+    "ui": {"resourceUri": VIEW, "visibility": ["model", "app"]},
+    "ui/resourceUri": VIEW,
+    "openai/outputTemplate": VIEW,
+    "openai/widgetAccessible": True,
+    "openai/visibility": "public",
+}
+_OF_VIEW = {"ui": {"visibility": ["app"]}, "openai/widgetAccessible": True, "openai/visibility": "private"}
+
+
+def _shown(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    found = ledger.find(principal, arguments["invoice_id"], Way.GET)
+    if found is None:
+        return tool_error("not found")
+    text = f"Invoice {found.invoice_id} of {found.owner} over {found.amount}: {found.note}"
+    return {**_result(invoice_json(found), text), "_meta": {"opened": f"{found.tenant}/{found.invoice_id}"}}
+
+
+@_tool({READ}, _ID, among=VIEW_TOOLS, results=_INVOICE, meta=_SHOWS)
+def show_invoice(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Show one of your invoices."""
+    return _shown(ledger, principal, arguments)
+
+
+@_tool({READ}, _ID, among=VIEW_TOOLS, results=_INVOICE, meta=_OF_VIEW)
+def refresh_invoice(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the invoice again that the View shows."""
+    return _shown(ledger, principal, arguments)
 
 
 def call_tool(tool: Tool, ledger: Ledger, principal: Principal, arguments: object) -> dict[str, Any]:

@@ -212,6 +212,18 @@ def test_a_genuine_token_opens_the_lists_and_stands_nowhere(
         assert main(["plan", str(FILE)]) == 0
 
 
+def test_views_are_read_and_drafted(issuer: EmbeddedIssuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    with lab(issuer, Profile.VIEWS) as url:
+        monkeypatch.setenv("ACCESS_TOKEN", token_for(issuer, url))
+        assert main(["init", url, "--token-env", "ACCESS_TOKEN"]) == 0
+        visible = {tool.name: tool.visibility for tool in load_contract(FILE).tools if tool.visibility is not None}
+        assert visible == {"show_invoice": ("model", "app"), "refresh_invoice": ("app",)}
+        assert drafted()["views"] == [{"tool": "show_invoice"}]
+        assert drafted()["apps"] == {"csp": {"resource": ["https://assets.example.com"]}, "permissions": []}
+        assert not any(one["uri"].startswith("ui://") for one in drafted()["resources"])
+        assert main(["plan", str(FILE), "--select", "app-resource-resolves"]) == 0
+
+
 def test_a_token_that_is_refused_is_told(
     issuer: EmbeddedIssuer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

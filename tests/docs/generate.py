@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mcp_auth_contract.catalogue import load_builtin
-from mcp_auth_contract.contract import models, server
+from mcp_auth_contract.contract import apps, models, server
 from mcp_auth_contract.contract.load import VARIABLES
 from mcp_auth_contract.contract.models import contract_schema
 from mcp_auth_contract.hosts.verdicts import load_hosts
@@ -54,7 +54,7 @@ def hosts_page() -> str:
 
 
 def _model(table: str) -> Any:
-    return getattr(models, table, None) or getattr(server, table)
+    return next(getattr(room, table) for room in (models, apps, server) if hasattr(room, table))
 
 
 def _variables() -> list[tuple[str, ...]]:

@@ -51,6 +51,7 @@ CONCERNED: dict[Profile, list[str]] = {
     Profile.STRICT_KEYS: ["isolation-write-denied", "isolation-key-bound"],
     Profile.ASKS_ALWAYS: ["scope-exact-accepted", "isolation-request-state-bound"],
     Profile.GATEWAY_KEY: ["leak-environment-in-answers", "leak-trace-provoked", "transport-preflight-harmless"],
+    Profile.VIEWS: ["app-", "scope-surface-declared"],
     Profile.MIRRORED_ARGUMENTS: [
         "scope-exact-accepted",
         "scope-missing-denied",
@@ -66,6 +67,7 @@ def sampled(name: str, parts: int, always: Iterable[str] = ()) -> tuple[str, ...
     if WHOLE_MATRIX:
         return tuple(check.id for check in CHECKS)
     wanted = set(always)
+    wanted |= {check.id for check in CHECKS if check.id.startswith(tuple(one for one in wanted if one.endswith("-")))}
     wanted |= {check.id for check in CHECKS if zlib.crc32(f"{name} {check.id}".encode()) % parts == 0}
     return tuple(check.id for check in CHECKS if check.id in wanted)
 

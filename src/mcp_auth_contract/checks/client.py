@@ -15,6 +15,7 @@ from mcp_auth_contract.model import Revision
 from mcp_auth_contract.tokens import Minted
 from mcp_auth_contract.wire import (
     ACCEPT,
+    SHOWS_VIEWS,
     Call,
     Handshake,
     Listing,
@@ -55,7 +56,8 @@ class PrincipalSession:
     """What one principal sends in one revision, inside the live session where the revision has sessions.
 
     `principal` is None for an anonymous look at a server. `scopes` are those of the own token, None for all that the
-    contract grants. `opened` is a session of its own in the place of the live one that all probes share.
+    contract grants. `opened` is a session of its own in the place of the live one that all probes share. `apps` says
+    that the client shows Views (MCP Apps): at each handshake of its own, and in each request of the stateless era.
     """
 
     context: Context
@@ -63,6 +65,7 @@ class PrincipalSession:
     principal: str | None
     scopes: frozenset[str] | None = None
     opened: Handshake | None = None
+    apps: bool = False
 
     @property
     def token(self) -> Minted:
@@ -89,7 +92,7 @@ class PrincipalSession:
         tool = str(call.params.get("name")) if call.method == "tools/call" and self.context.issued else None
         schema = None if tool is None else await self.context.schema(revision, tool)
         asks = tool is not None and any(one.tool == tool for one in self.context.contract.inputs)
-        able = {**(ANSWERABLE if asks else {}), **(capabilities or {})}
+        able = {**(ANSWERABLE if asks else {}), **(SHOWS_VIEWS if self.apps else {}), **(capabilities or {})}
         return request(revision, call, number, session=session, schema=schema, capabilities=able)
 
     async def calling(self, operation: Operation, *, identifier: int | None = None) -> Message:
@@ -189,7 +192,8 @@ class PrincipalSession:
 
     async def shake_hands(self, *, token: Credential = OWN, note: str = "") -> Handshake:
         """Shake hands with a token: `initialize`, and `notifications/initialized` if that is accepted."""
-        opening = initialize(self.revision, next(self.context.conversation.ids), self.context.capabilities)
+        able = {**self.context.capabilities, **(SHOWS_VIEWS if self.apps else {})}
+        opening = initialize(self.revision, next(self.context.conversation.ids), able)
         received = await self.send(opening, token=token, note=note)
         handshake = handshake_of(received, self.revision)
         if handshake.open:
@@ -225,7 +229,10 @@ class PrincipalSession:
         """Return a whole list, page by page."""
         revision, session = await self._place()
         own, conversation = self._shown(OWN).headers, self.context.conversation
-        return await list_all(conversation, revision, kind, own, session=session, fresh=fresh, note=note)
+        able = SHOWS_VIEWS if self.apps else None
+        return await list_all(
+            conversation, revision, kind, own, session=session, fresh=fresh, note=note, capabilities=able
+        )
 
     def _asked_for(self, call: Call, received: Received) -> Call | None:
         """Return the call with what its tool asked for (MCP 2026-07-28, multi round-trip requests), if it asked."""

@@ -16,7 +16,7 @@ from mcp_auth_contract.contract import Contract, Operation, operations, principa
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.metadata import Difference, difference
 from mcp_auth_contract.provider.tenant import Tenant
-from mcp_auth_contract.wire import LISTS, Conversation, Handshake, HeaderPair, Listing, list_all
+from mcp_auth_contract.wire import LISTS, Conversation, Handshake, HeaderPair, Listing, Redactor, list_all
 
 ANSWERABLE: Mapping[str, Any] = MappingProxyType({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}})
 """What the kit says that it can be asked: servers may ask nothing else (MCP 2026-07-28, MRTR)."""
@@ -29,7 +29,7 @@ class Context:
     `issued` mints tokens, None for an anonymous look at a server. `resource` is the identifier clients know, which a
     proxy may serve at another origin than `conversation.endpoint`; `own_issuers` are the kit's own. `outputs` is what
     the server gives away beside its answers. `clock` is the kit's own, while tokens are minted by the server's.
-    `provider` is the real authorization server of a provider run.
+    `provider` is the real authorization server of a provider run. `secrets` are the texts that no View may get.
     """
 
     conversation: Conversation
@@ -43,6 +43,7 @@ class Context:
     time: TimeControl = field(default_factory=RealTime)
     outputs: Outputs = field(default_factory=Outputs)
     clock: Clock = system_clock
+    secrets: Redactor | None = None
     listed: dict[tuple[Revision, str, str, frozenset[str]], frozenset[str] | None] = field(default_factory=dict)
     _schemas: dict[tuple[Revision, str], "asyncio.Task[Listing]"] = field(default_factory=dict)
     _live: dict[tuple[Revision, str], "asyncio.Task[Handshake]"] = field(default_factory=dict)

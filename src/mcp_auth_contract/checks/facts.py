@@ -8,6 +8,20 @@ from mcp_auth_contract.model import Revision
 
 
 @dataclass(frozen=True, slots=True)
+class AppsFacts:
+    """What the contract says of Views (MCP Apps).
+
+    `csp` holds the declared origins by key of `_meta.ui.csp`; it and `permissions` are None where anything will do.
+    `visibility` is that of the tools that declare one, `private` are JSON Pointers into the result of the case's tool.
+    """
+
+    csp: Mapping[str, frozenset[str]] | None = None
+    permissions: frozenset[str] | None = None
+    visibility: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    private: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Ground truth for one case.
 
@@ -15,7 +29,7 @@ class Facts:
     of the operation, `missing` the one that the token lacks; `canaries` are texts that the call brings to the case's
     principal and to nobody else. `wider` holds for each of these scopes the ones that contain it by `policy.implies`,
     itself included. `has_contract` is False for an anonymous probe of a URL, where nothing is known of the
-    target but its address.
+    target but its address. `apps` is what the contract says of Views, None where it names none.
     """
 
     endpoint: str
@@ -30,6 +44,7 @@ class Facts:
     has_contract: bool = True
     canaries: frozenset[str] = frozenset()
     wider: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    apps: AppsFacts | None = None
 
     @property
     def newest(self) -> Revision:

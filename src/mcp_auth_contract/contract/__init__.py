@@ -15,6 +15,7 @@ from mcp_auth_contract.contract.access import (
     strangers,
     tool_call,
 )
+from mcp_auth_contract.contract.apps import Apps, View
 from mcp_auth_contract.contract.load import (
     at_url,
     environment_secrets,
@@ -40,6 +41,7 @@ from mcp_auth_contract.contract.server import Issuer, Policy, Provider
 
 __all__ = [
     "Access",
+    "Apps",
     "Contract",
     "Input",
     "Issuer",
@@ -48,6 +50,7 @@ __all__ = [
     "Principal",
     "Provider",
     "Record",
+    "View",
     "Ways",
     "accesses",
     "at_url",

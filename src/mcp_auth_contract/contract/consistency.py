@@ -23,6 +23,7 @@ def inconsistencies(contract: Contract, *, resolved: bool) -> list[Problem]:
         *_tools(contract, resolved=resolved),
         *_once_each(contract),
         *_inputs(contract),
+        *_apps(contract),
         *_claims(contract),
         *_records(contract),
         *_paths(contract, resolved=resolved),
@@ -99,16 +100,29 @@ def _tools_named(contract: Contract) -> Iterator[tuple[str, str]]:
             yield f"handles[{position}].used_by", handle.used_by
     for position, asking in enumerate(contract.inputs, 1):
         yield f"inputs[{position}].tool", asking.tool
+    for position, view in enumerate(contract.views, 1):
+        yield f"views[{position}].tool", view.tool
 
 
 def _once_each(contract: Contract) -> Iterator[Problem]:
     """A case of these tables is known by its call, so that each call stands there once."""
     made = [(handle.tool, str(handle.arguments)) for handle in contract.handles]
     asked = [(asking.tool, "") for asking in contract.inputs]
-    for table, calls in (("handles", made), ("inputs", asked)):
+    shown = [(view.tool, "") for view in contract.views]
+    for table, calls in (("handles", made), ("inputs", asked), ("views", shown)):
         for position, call in enumerate(calls, 1):
             if call in calls[: position - 1]:
                 yield Problem(f"{table}[{position}].tool", "declared twice", "keep one of them", f'"{call[0]}"')
+
+
+def _apps(contract: Contract) -> Iterator[Problem]:
+    if contract.apps is not None and not contract.views:
+        yield Problem("apps", "there is no View for it to hold for", 'add [[views]] with tool = "…", or remove it')
+    for position, view in enumerate(contract.views, 1):
+        declared = next((tool for tool in contract.tools if tool.name == view.tool), None)
+        if declared is not None and declared.visibility == ("app",):
+            what = "only a View is offered this tool, so that no call of it shows one"
+            yield Problem(f"views[{position}].tool", what, "name the tool that shows the View", f'"{view.tool}"')
 
 
 def _inputs(contract: Contract) -> Iterator[Problem]:

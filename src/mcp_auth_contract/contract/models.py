@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PrivateAttr, Strict, model_validator
 
+from mcp_auth_contract.contract.apps import Apps, Reader, View
 from mcp_auth_contract.contract.fields import (
     Arguments,
     Canary,
@@ -16,6 +17,7 @@ from mcp_auth_contract.contract.fields import (
     JsonPointer,
     ResourceUri,
     Scope,
+    SomeDistinct,
     Table,
     Text,
     problem,
@@ -81,6 +83,8 @@ class Tool(Guarded):
     """The argument that takes an idempotency key, so that a repeated call changes something only once."""
     upstream: bool = False
     """Declares that this tool calls the service at `${upstream.url}`."""
+    visibility: SomeDistinct[Reader] | None = Field(default=None, examples=[["app"]])
+    """Who is offered the tool (MCP Apps): what `_meta.ui.visibility` says. When omitted, anything will do."""
 
 
 class Resource(Guarded):
@@ -237,6 +241,10 @@ class Contract(Table):
     """Handles that tools give out and take back."""
     inputs: Entries[Input] = ()
     """What tools ask for before they run."""
+    apps: Apps | None = None
+    """What holds for every View."""
+    views: Entries[View] = ()
+    """The Views that tools show (MCP Apps)."""
     audit: Audit | None = None
     """Where privileged calls are recorded."""
     provider: Provider | None = None

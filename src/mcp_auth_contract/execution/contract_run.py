@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from mcp_auth_contract.checks.context import Context
-from mcp_auth_contract.checks.facts import Facts
+from mcp_auth_contract.checks.facts import AppsFacts, Facts
 from mcp_auth_contract.checks.outputs import Outputs
 from mcp_auth_contract.checks.registry import PROBES
 from mcp_auth_contract.checks.tokens.observation import CallObserved
@@ -231,6 +231,7 @@ class _ContractRun:
             time=self.time,
             outputs=self.outputs,
             clock=clock,
+            secrets=_secrets(self.contract),
         )
         plan = make_plan(
             options.checks,
@@ -268,6 +269,16 @@ class _ContractRun:
         return facts_of(self.contract, revisions, case)
 
 
+def _secrets(contract: Contract) -> Redactor | None:
+    """Return what finds the secrets that the contract keeps from Views; None where it names none."""
+    if contract.apps is None or not contract.apps.secrets:
+        return None
+    found = Redactor()
+    for number, secret in enumerate(contract.apps.secrets, 1):
+        found.register(secret, f"apps.secrets[{number}]")
+    return found
+
+
 def facts_of(contract: Contract, revisions: tuple[Revision, ...], case: Case) -> Facts:
     """Return the ground truth of a resolved contract for one case."""
     policy, target = contract.policy, contract.target
@@ -283,7 +294,30 @@ def facts_of(contract: Contract, revisions: tuple[Revision, ...], case: Case) ->
         missing=case.missing,
         loopback=is_loopback_url(target.endpoint),
         canaries=_canaries(contract, case),
+        apps=_apps(contract, case),
         wider={scope: implying(contract, scope) for scope in every | ({case.missing or ""} - {""})},
+    )
+
+
+def _apps(contract: Contract, case: Case) -> AppsFacts | None:
+    """Return what a contract says of Views; None where it names none."""
+    if not contract.views:
+        return None
+    csp = None if contract.apps is None or contract.apps.csp is None else contract.apps.csp
+    permissions = None if contract.apps is None else contract.apps.permissions
+    tool = "" if case.operation is None else case.operation.name
+    return AppsFacts(
+        csp=None
+        if csp is None
+        else {
+            "connectDomains": frozenset(csp.connect),
+            "resourceDomains": frozenset(csp.resource),
+            "frameDomains": frozenset(csp.frame),
+            "baseUriDomains": frozenset(csp.base_uri),
+        },
+        permissions=None if permissions is None else frozenset(permissions),
+        visibility={one.name: frozenset(one.visibility) for one in contract.tools if one.visibility is not None},
+        private=next((view.private for view in contract.views if view.tool == tool), ()),
     )
 
 

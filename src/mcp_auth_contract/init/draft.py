@@ -11,6 +11,7 @@ from mcp_auth_contract.contract.templates import expand, template_variables
 from mcp_auth_contract.init.arguments import Arguments, arguments_of, example_text, known_values
 from mcp_auth_contract.init.inspection import MOST_SCOPES, Inspection
 from mcp_auth_contract.init.toml import Unwritable, key, value
+from mcp_auth_contract.init.views import view_of, visibility_of
 from mcp_auth_contract.model import Effect, OperationKind
 from mcp_auth_contract.oauth.metadata import is_loopback_url
 
@@ -55,7 +56,8 @@ class DraftOperation:
 class DraftTool(DraftOperation):
     """A tool. `effect_from` says how the effect is known; it is empty for a guess, and `guess` is then its reason.
 
-    `cursor` is the optional argument by which it seems to page.
+    `cursor` is the optional argument by which it seems to page. `visibility` is whom it says that it is for, empty
+    where it does not say, and `view` the View that it shows (MCP Apps).
     """
 
     effect: Effect = Effect.WRITE
@@ -64,6 +66,8 @@ class DraftTool(DraftOperation):
     control: bool = False
     control_answered: bool = False
     cursor: str | None = None
+    visibility: tuple[str, ...] = ()
+    view: str | None = None
 
 
 _Drafted = TypeVar("_Drafted", bound=DraftOperation)
@@ -104,6 +108,8 @@ def draft_contract(seen: Inspection) -> Draft:
     tools = _collected(seen, ("tools",), lambda entry: _tool(entry, seen, known), left_out)
     resources = _collected(seen, ("resources", "templates"), lambda entry: _resource(entry, seen, known), left_out)
     prompts = _collected(seen, ("prompts",), lambda entry: _prompt(entry, seen, known), left_out)
+    shown = {tool.view for tool in tools}
+    resources = tuple(one for one in resources if one.name not in shown)  # these are declared by their tools
     needed = [scope for one in (*tools, *resources, *prompts) for scope in one.scopes or ()]
     url = seen.settings.url
     away = seen.settings.app is None and url is not None and not is_loopback_url(url.replace("${target.port}", "0"))
@@ -172,6 +178,8 @@ def _tool(entry: JsonObject, seen: Inspection, known: Mapping[str, str]) -> Draf
         *(OperationKind.TOOL, name, _said(entry), scopes, scopes_from, arguments),
         *(effect, effect_from, guess),
         cursor=cursor,
+        visibility=visibility_of(entry),
+        view=view_of(entry),
     )
 
 

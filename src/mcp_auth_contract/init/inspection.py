@@ -80,7 +80,7 @@ class Inspection:
     prompts). `challenge` is how a call without a token was refused, in the words of `policy.challenge`. `open_tools`
     worked without a token, `needed` are scopes by kind and name, `base` those without which nothing is served.
     `token_from` is the environment variable of the token, or `KIT`, empty without one; `token_said` tells how the
-    server refused it.
+    server refused it. `views` is the metadata of each View that tools lead to and that could be read, by URI.
     """
 
     settings: ServerSettings
@@ -101,6 +101,7 @@ class Inspection:
     token_from: str = ""
     token_said: str = ""
     shape: TokenShape | None = None
+    views: Mapping[str, JsonObject] = field(default_factory=dict)
 
     @property
     def closed(self) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from mcp_auth_contract.init.operations import (
     joined,
     needed_scopes,
     open_methods,
+    read_views,
     refusal_style,
     shape_of,
 )
@@ -144,6 +145,7 @@ class _Inspector:
         if detected.revisions:
             async with calling(self.conversation, detected.revisions[0]) as anonymous:
                 lists = await anonymous.lists()
+                seen = replace(seen, views=await read_views(anonymous, lists))
                 if seen.challenge is None:  # a refusal of tools/list by status stands for every call
                     challenge, worked = await refusal_style(anonymous, lists["tools"].entries)
                     seen = replace(seen, challenge=challenge, open_tools=worked)
@@ -177,12 +179,14 @@ class _Inspector:
             # A resource whose tokens are refused is no audience, whatever the metadata says.
             known = seen if resource == seen.resource else replace(seen, resource=None)
             async with calling(self.conversation, detected.revisions[0], every) as caller:
+                lists = await caller.lists()
                 shown = replace(
                     known,
                     name=detected.name or seen.name,
                     version=detected.version or seen.version,
                     revisions=detected.revisions,
-                    lists=joined(open_lists, await caller.lists(), detected.answers[-1]),
+                    lists=joined(open_lists, lists, detected.answers[-1]),
+                    views=await read_views(caller, lists),
                 )
                 if self.given is not None:  # one token has the scopes that it has
                     return shown

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from mcp_auth_contract.answers import Accepted, Answer, JsonObject, Refusal, Refused, describe, read
+from mcp_auth_contract.checks.apps.observation import ui_of
 from mcp_auth_contract.checks.authorization_servers.probe import ask_authorization_servers
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.discovery.probe import ask_resource_metadata
@@ -19,9 +20,10 @@ from mcp_auth_contract.contract.templates import expand
 from mcp_auth_contract.execution.plan_run import EVERY_REVISION
 from mcp_auth_contract.init.draft import draft_contract, scopes_in
 from mcp_auth_contract.init.inspection import MOST_SCOPES, Inspection, Listed, NeededScopes, TokenShape
+from mcp_auth_contract.init.views import views_in
 from mcp_auth_contract.model import OperationKind, Revision
 from mcp_auth_contract.tokens import parse_genuine
-from mcp_auth_contract.wire import LISTS, Call, Conversation, HeaderPair, Listing, list_all, operation_call
+from mcp_auth_contract.wire import LISTS, SHOWS_VIEWS, Call, Conversation, HeaderPair, Listing, list_all, operation_call
 from mcp_auth_contract.wire.session import Detected
 
 _MOST_ISSUERS = 5
@@ -126,7 +128,9 @@ class Caller:
     async def lists(self) -> dict[str, Listing]:
         """Return every list of the server by kind."""
         return {
-            name: await list_all(self.conversation, self.revision, kind, self.token, session=self.session)
+            name: await list_all(
+                self.conversation, self.revision, kind, self.token, session=self.session, capabilities=SHOWS_VIEWS
+            )
             for name, kind in LISTS.items()
         }
 
@@ -137,7 +141,8 @@ async def calling(conversation: Conversation, revision: Revision, token: Bearer 
     if revision.stateless:
         yield Caller(conversation, revision, token)
         return
-    handshake = await conversation.open_session(revision, token, note="which operations")
+    # A server may offer tools with Views to clients alone that show them.
+    handshake = await conversation.open_session(revision, token, capabilities=SHOWS_VIEWS, note="which operations")
     yield Caller(conversation, handshake.revision, token, handshake.session)
     await conversation.close_session(handshake, token)
 
@@ -198,6 +203,20 @@ def harmless_operations(seen: Inspection) -> Iterator[Operation]:
             yield Operation(one.kind, expand(one.name, values))
         else:
             yield Operation(one.kind, one.name, call_arguments=json.dumps(values))
+
+
+async def read_views(caller: Caller, lists: Mapping[str, Listing]) -> dict[str, JsonObject]:
+    """Read the Views that tools lead to, and return the metadata of each: that of the contents, else of the list."""
+    listed = {one.get("uri"): one for one in lists["resources"].entries}
+    found: dict[str, JsonObject] = {}
+    for uri in views_in(lists["tools"].entries):
+        answer = await caller.call("resources/read", {"uri": uri})
+        if not isinstance(read(answer), Accepted):
+            continue
+        contents = answer.result.get("contents")
+        item = next((one for one in contents if isinstance(one, dict)), None) if isinstance(contents, list) else None
+        found[uri] = ui_of(item) or ui_of(listed.get(uri))
+    return found
 
 
 async def refusal_style(anonymous: Caller, entries: Iterable[JsonObject]) -> tuple[str | None, frozenset[str]]:

@@ -7,6 +7,7 @@ import tomlkit
 
 from mcp_auth_contract import __version__
 from mcp_auth_contract.contract.templates import expand
+from mcp_auth_contract.init import views
 from mcp_auth_contract.init.draft import Draft, DraftOperation, DraftTool
 from mcp_auth_contract.init.inspection import KIT, ServerSettings
 from mcp_auth_contract.init.toml import MARK, Section, shown
@@ -243,6 +244,7 @@ def operation_sections(draft: Draft) -> Iterator[Section]:
             yield _asked(f"which {table} are there?", table, _UNSEEN[table])
         for operation in operations:
             yield _operation(table, named, operation, draft)
+    yield from views.sections({tool.name: tool.view for tool in draft.tools if tool.view is not None}, draft.seen.views)
     yield _record(draft)
     for tool in draft.tools:
         if tool.cursor is not None and tool.effect is not Effect.WRITE:
@@ -268,6 +270,8 @@ def _tool(tool: DraftTool, draft: Draft) -> Section:
     else:
         section.ask(f"read, export or write? {tool.guess}")
         section.set("effect", str(tool.effect))
+    if tool.visibility:
+        section.set("visibility", list(tool.visibility), "as the server says")
     if tool.control:
         if not tool.control_answered:
             section.ask("does this call always work for alice, without side effects? Refusals are told by it.")

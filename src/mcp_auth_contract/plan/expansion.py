@@ -31,6 +31,7 @@ from mcp_auth_contract.contract import (
     operations,
     principal_for,
     satisfies,
+    tool_call,
 )
 from mcp_auth_contract.model import Effect, Level, OperationKind, Revision
 from mcp_auth_contract.plan.case import Base, Case
@@ -42,7 +43,7 @@ UNKNOWN_SCOPES = frozenset({"openid", "unknown:probe"})
 """Scopes that a token may hold besides those of the contract: one of OpenID Connect, and one that nobody knows."""
 
 
-_OF_MESSAGES = frozenset({"challenge", "isolation", "leak", "scope", "tool-challenge"})
+_OF_MESSAGES = frozenset({"app", "challenge", "isolation", "leak", "scope", "tool-challenge"})
 """The families of checks about what is done with messages, for which each era has code of its own."""
 
 
@@ -151,6 +152,10 @@ class Expansion:
         if check.over is Axis.CONTROL:
             yield from self._about(revision, control_operation(self.contract), None)
             return
+        if check.over is Axis.VIEWS:
+            for view in self.contract.views:
+                yield from self._about(revision, tool_call(self.contract, view.tool, view.arguments), None)
+            return
         if check.over is Axis.FREE_OPERATIONS:
             for operation in operations(self.contract):
                 if not operation.scopes:
@@ -200,7 +205,11 @@ class Expansion:
         inapplicable = unasked = None
         if Need.TOOL_CHALLENGE in check.needs and check.probe == "call" and operation.kind is not OperationKind.TOOL:
             inapplicable = f"a challenge in a tool result is no answer to a {operation.kind} request"
-        base = self._base(revision, operation) if Need.CONTROL in check.needs else None
+        base = None
+        if Need.CONTROL in check.needs:
+            # A tool with a View may have something else for clients that show none, such as those of control calls.
+            bracketed = control_operation(self.contract) if check.over is Axis.VIEWS else operation
+            base = self._base(revision, bracketed)
         if operation.effect is Effect.WRITE and not self.contract.policy.writes:
             if self.contract.writes_decided:
                 inapplicable = FORBIDDEN

@@ -105,7 +105,7 @@ def _anonymous(check: Check, revisions: tuple[Revision, ...]) -> Iterator[Case]:
     tokenless = not check.tokens or NO_TOKEN in check.tokens
     if Need.CONTROL in check.needs or not tokenless or check.presentations or not probe.anonymous:
         return
-    if check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES, Axis.RECORDS):
+    if check.over in (Axis.OPERATIONS, Axis.MISSING_SCOPES, Axis.RECORDS, Axis.VIEWS):
         return
     if not any(check.applies_to(revision) for revision in revisions):
         return

@@ -43,6 +43,7 @@ _UNMET: Mapping[Need, Callable[[Contract], str | None]] = {
     Need.OPAQUE: lambda contract: (
         None if contract.issuer.tokens == "opaque" else 'the tokens are JWTs (issuer.tokens = "jwt")'
     ),
+    Need.VIEWS: lambda contract: None if contract.views else "the contract declares no Views ([[views]])",
     Need.TOOL_CHALLENGE: _no_tool_challenge,
 }
 """By need: why a contract does not meet it."""

@@ -11,6 +11,7 @@ _FAMILY_TITLES = {
     "challenge": "Challenges and endpoints",
     "token": "Tokens",
     "scope": "Scopes",
+    "app": "Views (MCP Apps)",
     "transport": "Transport",
     "revision": "Revisions",
 }

@@ -5,6 +5,8 @@ from mcp_auth_contract.wire.http import HttpClient
 from mcp_auth_contract.wire.inside import AsgiApp, InsideTransport, resolver_inside
 from mcp_auth_contract.wire.mcp import (
     ACCEPT,
+    SHOWS_VIEWS,
+    VIEW_MIME_TYPE,
     Call,
     Message,
     encode,
@@ -21,6 +23,8 @@ from mcp_auth_contract.wire.session import LISTS, Conversation, Handshake, Listi
 __all__ = [
     "ACCEPT",
     "LISTS",
+    "SHOWS_VIEWS",
+    "VIEW_MIME_TYPE",
     "AsgiApp",
     "Call",
     "Conversation",

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, assert_never
 
 from mcp_auth_contract import __version__
@@ -13,6 +14,14 @@ from mcp_auth_contract.wire.request import HeaderPair
 
 ACCEPT = "application/json, text/event-stream"
 CLIENT_INFO = {"name": "mcp-auth-contract", "version": __version__}
+
+VIEW_MIME_TYPE = "text/html;profile=mcp-app"
+"""The media type of Views (MCP Apps)."""
+
+SHOWS_VIEWS: Mapping[str, Any] = MappingProxyType(
+    {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": [VIEW_MIME_TYPE]}}}
+)
+"""What a client says of itself that shows Views (MCP Apps, capability negotiation)."""
 
 _META = "io.modelcontextprotocol/"
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")

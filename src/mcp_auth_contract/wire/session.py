@@ -276,6 +276,7 @@ async def list_all(
     session: str | None = None,
     fresh: bool = False,
     note: str = "",
+    capabilities: Mapping[str, Any] | None = None,
 ) -> Listing:
     """Return every entry of a paginated list, as far as the limits of `Paging` let it be read."""
     entries: list[Mapping[str, Any]] = []
@@ -283,7 +284,8 @@ async def list_all(
     pages = conversation.paging.begin(kind.method)
     params: dict[str, Any] = {}
     while True:
-        message = request(revision, Call(kind.method, params), next(conversation.ids), session=session)
+        call, number = Call(kind.method, params), next(conversation.ids)
+        message = request(revision, call, number, session=session, capabilities=capabilities)
         received = await conversation.receive(message, credentials, note=note, fresh=fresh)
         answers.append(received.answer)
         result, _ = _parts(received.answer)

@@ -56,6 +56,7 @@ FILES = (
     "provider-introspection",
     "registration",
     "capability",
+    "app",
 )
 ORDER = (
     "id",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tests.unit.checks.apps.app_literals import FAILING_VIEWS
 from tests.unit.checks.handles import handle_literals as handles
 from tests.unit.checks.identity.identity_literals import FAILING_IDENTITY
 from tests.unit.checks.isolation import isolation_literals as isolation
@@ -292,6 +293,7 @@ FAILING: Mapping[str, tuple[Any, Facts]] = {
     **_ON_RESOURCES,
     **_ON_SERVERS,
     **FAILING_IN_RESULTS,
+    **FAILING_VIEWS,
     **{name: (observed, _HERE) for name, observed in FAILING_RUNS.items()},
     **{name: (observed, _HERE) for name, observed in FAILING_IDENTITY.items()},
 }

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.checks.apps import app_literals as apps
 from tests.unit.checks.failing import FAILING
 from tests.unit.checks.handles import handle_literals as handles
 from tests.unit.checks.identity.identity_literals import SOUND_IDENTITY, SOUND_LISTS
@@ -34,6 +35,7 @@ from tests.unit.checks.tool_challenges.tool_literals import SOUND_IN_RESULTS, SO
 
 from mcp_auth_contract.answers import Accepted, Attempt, Refusal, Refused
 from mcp_auth_contract.checks import grants
+from mcp_auth_contract.checks.apps.observation import AppToolsObserved, ViewObserved, ViewReadersObserved
 from mcp_auth_contract.checks.authorization_servers.observation import AuthorizationServersObserved
 from mcp_auth_contract.checks.discovery.observation import ResourceMetadataObserved
 from mcp_auth_contract.checks.handles.observation import (
@@ -137,6 +139,9 @@ SOUND = {
     ),
     ToolPointersObserved: SOUND_POINTERS,
     ToolSchemesObserved: SOUND_SCHEMES,
+    ViewObserved: apps.view(),
+    ViewReadersObserved: apps.readers(),
+    AppToolsObserved: apps.app_tools(),
     RecordObserved: isolation.record(),
     StrangersObserved: isolation.strangers(),
     WriteObserved: isolation.write(),
@@ -180,6 +185,11 @@ QUIET_ON_THE_SOUND = {
     "prm_path_location",
     "leeway_within_declared",
     "no_data_beside_challenge",
+    "app_aliases_agree",
+    "app_csp_as_declared",
+    "app_permissions_as_declared",
+    "app_result_private_apart",
+    "app_visibility_as_declared",
 }
 """Judges whose question the sound example does not raise; their passing cases stand in their own tests."""
 

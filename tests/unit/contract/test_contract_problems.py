@@ -284,6 +284,32 @@ ENTRIES = [
         'principals.claims.subjct: unknown key; did you mean "subject"?',
     ),
     (
+        "[apps]\npermissions = []",
+        'apps: there is no View for it to hold for; add [[views]] with tool = "…", or remove it',
+    ),
+    (
+        '[apps]\npermissions = ["clipboard"]',
+        'apps.permissions[1]: unknown word ("clipboard"); did you mean "clipboardWrite"?',
+    ),
+    (
+        '[apps]\nsecrets = ["hunter2hunter2"]',
+        'apps.secrets[1]: a secret in the file; take it from the environment, like "${env:UPSTREAM_KEY}"',
+    ),
+    (
+        '[[views]]\ntool = "get_invoic"',
+        'views[1].tool: no such tool ("get_invoic"); did you mean "get_invoice"?',
+    ),
+    (
+        2 * '[[views]]\ntool = "get_invoice"\n',
+        'views[2].tool: declared twice ("get_invoice"); keep one of them',
+    ),
+    (
+        '[[tools]]\nname = "refresh"\nvisibility = ["app"]\n[[views]]\ntool = "refresh"',
+        'views[1].tool: only a View is offered this tool, so that no call of it shows one ("refresh"); name the tool that shows the View',
+    ),
+    ('visibility = ["user"]', 'tools[get_invoice].visibility[1]: unknown word ("user"); write one of "model", "app"'),
+    ("visibility = []", 'tools[get_invoice].visibility: empty; write visibility = ["app"]'),
+    (
         '[principals."a:b"]\nsubject = "x"',
         'principals.a:b: the name is not usable as a name; use no ":", "[", "]" and no outer spaces',
     ),
@@ -384,6 +410,14 @@ def test_a_secret_in_the_file_is_not_repeated() -> None:
         with pytest.raises(ContractError) as refused:
             read(with_target(lines))
         assert "hunter2" not in str(refused.value)
+
+
+def test_a_secret_that_is_too_short_to_be_found_is_told_without_its_value() -> None:
+    text = with_more('[[views]]\ntool = "get_invoice"\n[apps]\nsecrets = ["${env:KEY}"]')
+    assert resolved(text, {"KEY": "long-enough"}).apps is not None
+    with pytest.raises(ContractError, match="too short to be told from other texts") as refused:
+        resolved(text, {"KEY": "s3cr3t!"})
+    assert "s3cr3t!" not in str(refused.value)
 
 
 def test_a_contract_and_its_tables_do_not_show_their_values() -> None:

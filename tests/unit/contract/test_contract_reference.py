@@ -8,7 +8,7 @@ from tests.unit.contract.test_contract_problems import PROBLEMS
 from tests.unit.contract.test_contract_variables import PROBLEMS as PROBLEMS_OF_VARIABLES
 from tests.unit.contract.texts import read, resolved
 
-from mcp_auth_contract.contract import models
+from mcp_auth_contract.contract import apps, models
 from mcp_auth_contract.contract.load import VARIABLES
 from mcp_auth_contract.contract.models import Contract, contract_schema
 
@@ -25,7 +25,7 @@ def test_the_minimal_contract_comes_first_and_has_ten_lines() -> None:
 
 
 def test_its_examples_make_one_contract_that_uses_every_table() -> None:
-    secrets = {"GATEWAY_KEY": "k"}
+    secrets = {"GATEWAY_KEY": "k", "UPSTREAM_KEY": "long-enough"}
     contract = resolved("".join(TABLES), secrets, **{"target.port": "4711"})
     assert contract.model_fields_set == set(Contract.model_fields)
     assert contract.target.ready == "http://127.0.0.1:4711/healthz"
@@ -44,7 +44,8 @@ def test_it_names_every_key_and_variable() -> None:
 
 
 def test_it_names_the_keys_whose_values_are_never_shown() -> None:
-    tables = [one for one in vars(models).values() if isinstance(one, type) and issubclass(one, models.Table)]
+    rooms = (*vars(models).values(), *vars(apps).values())
+    tables = [one for one in rooms if isinstance(one, type) and issubclass(one, models.Table)]
     hidden = {name for table in tables for name, field in table.model_fields.items() if not field.repr}
     (sentence,) = re.findall(r"The values of ([^.]*), and all values from the environment", " ".join(TEXT.split()))
     assert set(re.findall(r"`(\w+)`", sentence)) == hidden

@@ -310,3 +310,41 @@ def test_a_draft_says_that_arguments_are_missing() -> None:
 def test_drafts_are_values() -> None:
     assert draft_contract(seen()) == draft_contract(seen())
     assert isinstance(draft_contract(seen()), Draft)
+
+
+SHOWS = {
+    "name": "show",
+    "annotations": READS,
+    "_meta": {"ui": {"resourceUri": "ui://a", "visibility": ["model", "app"]}},
+}
+HELPS = {"name": "refresh", "annotations": READS, "_meta": {"ui": {"resourceUri": "ui://a", "visibility": ["app"]}}}
+
+
+def test_a_view_is_written_for_the_tool_that_shows_it() -> None:
+    view = {"csp": {"connectDomains": ["https://api.example.com"], "frameDomains": []}, "permissions": {"camera": {}}}
+    resources = [{"uri": "ui://a"}, {"uri": "record://1"}]
+    filled = tables(tools=[SHOWS, HELPS], resources=resources, views={"ui://a": view})
+    assert [one["visibility"] for one in filled["tools"]] == [["model", "app"], ["app"]]
+    assert filled["views"] == [{"tool": "show"}]
+    assert filled["apps"] == {"csp": {"connect": ["https://api.example.com"]}, "permissions": ["camera"]}
+    assert [one["uri"] for one in filled["resources"]] == ["record://1"]
+
+
+def test_views_that_could_not_be_read_or_differ_are_questions() -> None:
+    drafted = text(tools=[SHOWS], resources=[])
+    assert "# ? which origins and permissions may Views ask for?" in drafted
+    assert 'secrets = ["${env:UPSTREAM_KEY}"]' in drafted
+    other = {"name": "list", "annotations": READS, "_meta": {"ui/resourceUri": "ui://b"}}
+    views = {"ui://a": {}, "ui://b": {"permissions": {"camera": {}}}}
+    filled = tables(tools=[SHOWS, other], views=views)
+    assert filled["apps"] == {}
+    assert filled["views"] == [{"tool": "show"}, {"tool": "list"}]
+
+
+@pytest.mark.parametrize(
+    "meta", ["ui", {"ui": 1}, {"ui": {"resourceUri": 1}}, {"ui": {"visibility": "app"}}, {"ui": None}]
+)
+def test_metadata_that_says_nothing_drafts_no_view(meta: Any) -> None:
+    filled = tables(tools=[{**SHOWS, "_meta": meta}])
+    assert "views" not in filled
+    assert "visibility" not in filled["tools"][0]

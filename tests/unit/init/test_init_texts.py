@@ -66,6 +66,17 @@ tools = st.fixed_dictionaries(
                 max_size=2,
             ),
         ),
+        "_meta": st.one_of(
+            json_values,
+            st.fixed_dictionaries(
+                {
+                    "ui": st.fixed_dictionaries(
+                        {},
+                        optional={"resourceUri": texts, "visibility": st.lists(st.sampled_from(["model", "app", 1]))},
+                    )
+                }
+            ),
+        ),
         "inputSchema": st.one_of(
             json_values,
             st.builds(

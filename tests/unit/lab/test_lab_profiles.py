@@ -54,6 +54,21 @@ def test_the_metadata_may_lie_elsewhere(make_lab, profile, path, pointer):
     assert f'resource_metadata="{pointer}"' in lab.post({}).headers["www-authenticate"]
 
 
+def test_a_view_is_shown_by_a_tool_and_said_to_be_there(make_lab, keys):
+    lab = make_lab(Profile.VIEWS)
+    entries = {one["name"]: one for one in lab.modern("tools/list", None, keys.token()).json()["result"]["tools"]}
+    uri = entries["show_invoice"]["_meta"]["ui"]["resourceUri"]
+    assert entries["refresh_invoice"]["_meta"]["ui"] == {"visibility": ["app"]}
+    read = [lab.modern("resources/read", {"uri": uri}, keys.token(who)).json()["result"] for who in ("alice", "bob")]
+    assert read[0]["contents"] == read[1]["contents"]
+    (item,) = read[0]["contents"]
+    assert (item["uri"], item["mimeType"]) == (uri, "text/html;profile=mcp-app")
+    assert len(item["text"]) < 3000
+    assert "extensions" in lab.modern("server/discover", None, keys.token()).json()["result"]["capabilities"]
+    plain = make_lab().modern("tools/list", None, keys.token()).json()["result"]["tools"]
+    assert "show_invoice" not in {one["name"] for one in plain}
+
+
 def test_without_sessions_no_id_is_needed_and_verbs_are_405(make_lab, keys):
     lab = make_lab(Profile.NO_SESSIONS)
     assert "mcp-session-id" not in lab.open_session(keys.token())

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from mcp_auth_contract.checks.apps.observation import pointers_of
 from mcp_auth_contract.checks.client import PrincipalSession
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.probing import probe
@@ -50,7 +51,7 @@ async def ask_surface(question: SurfaceQuestion, context: Context) -> SurfaceObs
     caller = PrincipalSession(context, revision, question.principal, question.scopes)
     listings = {name: await caller.list(kind) for name, kind in LISTS.items()}
     listed = {name: _names(listing, LISTS[name].key) for name, listing in listings.items()}
-    undeclared, unlisted = _compared(contract, listed)
+    undeclared, unlisted = _compared(contract, listed, _views(contract, listings["tools"]))
     surfaces = []
     for name, listing in listings.items():
         called = []
@@ -78,19 +79,26 @@ def _absent(listing: Listing) -> bool:
     return isinstance(error, dict) and error.get("code") == _NOT_FOUND
 
 
+def _views(contract: Contract, listing: Listing) -> frozenset[str]:
+    """Return the resources that the contract declares by the tools that show them."""
+    shown = {view.tool for view in contract.views}
+    leading = [entry for entry in listing.entries if entry.get("name") in shown]
+    return frozenset(str(uri) for entry in leading for uri in pointers_of(entry).values())
+
+
 def _compared(
-    contract: Contract, listed: dict[str, tuple[str, ...]]
+    contract: Contract, listed: dict[str, tuple[str, ...]], views: frozenset[str] = frozenset()
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[Operation, ...]]]:
     """Return by kind what only the server lists, and what only the contract declares.
 
     A resource counts as declared if a declared template makes it, or a listed template of which the contract
-    declares an instance; it counts as listed if a listed template makes it.
+    declares an instance, or as one of the `views`; it counts as listed if a listed template makes it.
     """
     uris = [resource.uri for resource in contract.resources]
     templates = [one for one in listed["templates"] if one in uris or _makes(one, uris)]
     declared: dict[str, Callable[[str], bool]] = {
         "tools": lambda name: any(tool.name == name for tool in contract.tools),
-        "resources": lambda uri: uri in uris or any(matches(one, uri) for one in (*uris, *templates)),
+        "resources": lambda uri: uri in uris or uri in views or any(matches(one, uri) for one in (*uris, *templates)),
         "templates": lambda template: template in templates,
         "prompts": lambda name: any(prompt.name == name for prompt in contract.prompts),
     }

@@ -7,10 +7,11 @@ import pytest
 
 from mcp_auth_contract.checks.probing import REGISTERED
 from mcp_auth_contract.checks.scopes.bypasses import _honoured
-from mcp_auth_contract.checks.scopes.probe import _compared
+from mcp_auth_contract.checks.scopes.probe import _compared, _views
 from mcp_auth_contract.contract import Operation, implying, operations, principal_for, read_contract
 from mcp_auth_contract.contract.operations import _DERIVED
 from mcp_auth_contract.model import OperationKind, Revision
+from mcp_auth_contract.wire import Listing
 
 TEXT = """
 [target]
@@ -33,6 +34,16 @@ def compared(**listed: tuple[str, ...]) -> tuple[dict[str, tuple[str, ...]], dic
     every = {"tools": ("get",), "resources": ("item://1",), "templates": (), "prompts": (), **listed}
     undeclared, unlisted = _compared(read_contract(TEXT, Path("c.toml")), every)
     return undeclared, {kind: [one.name for one in ways] for kind, ways in unlisted.items()}
+
+
+def test_a_view_is_declared_by_the_tool_that_shows_it() -> None:
+    shown = {"name": "get", "_meta": {"ui": {"resourceUri": "ui://item"}}}
+    other = {"name": "list", "_meta": {"ui": {"resourceUri": "ui://list"}}}
+    contract = read_contract(f'{TEXT}[[views]]\ntool = "get"\n', Path("c.toml"))
+    views = _views(contract, Listing((shown, other), ()))
+    assert views == {"ui://item"}
+    listed = {"tools": ("get",), "resources": ("item://1", "ui://item", "ui://list"), "templates": (), "prompts": ()}
+    assert _compared(contract, listed, views)[0]["resources"] == ("ui://list",)
 
 
 def test_a_surface_that_is_the_contract() -> None:

@@ -1,0 +1,1 @@
+"""What is said of Views, and what reaches them."""
