@@ -120,6 +120,7 @@ _OVER = {
     Axis.IMPLIED_SCOPES: "one per operation and broader scope that implies one it needs",
     Axis.FREE_OPERATIONS: "one per operation that needs no scope",
     Axis.RECORDS: "one per record, path to it and principal who must not see it",
+    Axis.VIEWS: "one per View, on the call of its tool",
 }
 
 

@@ -60,6 +60,8 @@ async def _send_of_each_kind(context: Context) -> None:
         except CannotSign:  # a genuine token has the scopes that it has
             break
         await own.send(await own.message(call_of(control)), token=weak)
+    for call in (Call(_UNKNOWN, {}), Call("tools/call", {"name": _UNKNOWN, "arguments": {}})):
+        await own.send(await own.message(call))
     for kind in ("tools", "resources", "prompts"):
         await own.send(await own.message(Call(LISTS[kind].method, {})))
 
