@@ -160,6 +160,61 @@ def reproduce(
 
 
 @app.command()
+@with_outputs()
+def release(
+    contract: ContractFile = None,
+    select: Select = None,
+    deselect: Deselect = None,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="The JSON report of the last release; a regression shuts the gate.")
+    ] = None,
+    live: Annotated[
+        Path | None,
+        typer.Option(
+            "--live",
+            help="The live records; default: mcp-auth-contract-live.toml beside the contract, if there is one.",
+            show_default=False,
+        ),
+    ] = None,
+    record: Annotated[
+        str | None, typer.Option("--record", metavar="HOST", help="Run nothing; print a live record to fill in.")
+    ] = None,
+    url: Annotated[str | None, typer.Option("--url", help="Run the contract against this URL instead.")] = None,
+    fail_on: FailOn = "must",
+    jobs: Jobs = 8,
+    scenarios: Scenarios = None,
+    every_revision: EveryRevision = False,
+    wait: Wait = 0.0,
+    waivers: WaiversFile = None,
+    *,
+    outputs: Outputs,
+) -> None:
+    """Decide over a release.
+
+    A whole run, what hosts would make of the server, live records of each host that the contract claims, waivers, and
+    the difference to the last release: one report and one decision.
+    """
+    from mcp_auth_contract.cli.releasing import print_draft, release_and_report
+    from mcp_auth_contract.cli.running import RunOptions
+
+    if record is not None:
+        print_draft(record)
+        return
+    options = RunOptions(
+        select=tuple(select or ()),
+        deselect=tuple(deselect or ()),
+        scenarios=tuple(scenarios or ()),
+        every_revision=every_revision,
+        jobs=jobs,
+        fail_on=_level(fail_on),
+        url=url,
+        wait=wait,
+        waivers=waivers,
+    )
+    raise typer.Exit(release_and_report(contract, options, outputs, live=live, against=against))
+
+
+@app.command()
 def plan(
     contract: ContractFile = None,
     select: Select = None,

@@ -42,7 +42,7 @@ def merge(
 
     demand_writable(outputs)
     order = [check.id for check in load_builtin()]
-    merged = merge_shards([(str(file), _read(file)) for file in files], order)
+    merged = merge_shards([(str(file), read_json_report(file)) for file in files], order)
     raise typer.Exit(write(merged, outputs))
 
 
@@ -57,7 +57,7 @@ def render(
     from mcp_auth_contract.cli.outputs import demand_writable, write
 
     demand_writable(outputs)
-    write(_read(file), outputs)
+    write(read_json_report(file), outputs)
 
 
 @report_app.command()
@@ -89,7 +89,7 @@ def diff(
     for file in files.values():
         if file is not None and str(file) != "-":
             demand_writable_file(file)
-    difference = compare(_read(old), _read(new))
+    difference = compare(read_json_report(old), read_json_report(new))
     texts = {"--markdown": render_diff_markdown(difference), "--json": render_diff_json(difference)}
     for name, file in files.items():
         if file is not None and name not in on_stdout:
@@ -101,7 +101,8 @@ def diff(
     raise typer.Exit(1 if difference.regression else 0)
 
 
-def _read(file: Path) -> "Report":
+def read_json_report(file: Path) -> "Report":
+    """Return the report of a JSON file; raises UsageError for anything else."""
     from mcp_auth_contract.catalogue import load_builtin
     from mcp_auth_contract.errors import UsageError
     from mcp_auth_contract.reports.reading import read_report

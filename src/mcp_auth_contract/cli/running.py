@@ -7,7 +7,7 @@ import re
 import signal
 import ssl
 import sys
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -69,8 +69,13 @@ class RunOptions:
     sample: Sample = field(default_factory=Sample)
 
 
-def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> int:
-    """Run a contract, write the reports, and return the exit code."""
+def run_and_report(
+    file: Path | None,
+    options: RunOptions,
+    outputs: Outputs,
+    decided: Callable[[Report], Report] = lambda report: report,
+) -> int:
+    """Run a contract, write the reports, and return the exit code. `decided` may add to the gate's decision."""
     demand_writable(outputs)
     remove_old(outputs)
     attended = somebody_watches() and not (outputs.quiet or outputs.files or outputs.summary or outputs.annotations)
@@ -94,7 +99,7 @@ def run_and_report(file: Path | None, options: RunOptions, outputs: Outputs) -> 
         report = interruptible(run_contract(contract, chosen))
     if options.write_waivers is not None:
         _draft(report, options, options.write_waivers)
-    return write(report, outputs)
+    return write(decided(report), outputs)
 
 
 def reproduce_case(case: str, file: Path | None, options: RunOptions) -> int:

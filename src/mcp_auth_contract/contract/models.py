@@ -22,14 +22,7 @@ from mcp_auth_contract.contract.fields import (
     Text,
     problem,
 )
-from mcp_auth_contract.contract.server import (
-    Audit,
-    Claims,
-    Issuer,
-    Policy,
-    Provider,
-    Target,
-)
+from mcp_auth_contract.contract.server import Audit, Claims, Issuer, Policy, Provider, Release, Target
 from mcp_auth_contract.contract.templates import matches
 from mcp_auth_contract.model import Effect, OperationKind
 
@@ -247,6 +240,8 @@ class Contract(Table):
     """The Views that tools show (MCP Apps)."""
     audit: Audit | None = None
     """Where privileged calls are recorded."""
+    release: Release | None = None
+    """What a release claims."""
     provider: Provider | None = None
     """A real authorization server, for provider runs."""
 

@@ -222,6 +222,13 @@ class Audit(Table):
     """The audit log, in which the server records privileged calls: one JSON object per line."""
 
 
+class Release(Table):
+    """What a release claims besides what a run can see."""
+
+    hosts: SomeDistinct[Text] = Field(examples=[["claude-code", "chatgpt"]])
+    """The hosts that it is said to work in. `release` demands a fresh live record of each."""
+
+
 class Login(Table):
     """How the kit signs in by itself: the fields of the provider's login form, and what it answers on other pages."""
 

@@ -59,7 +59,11 @@ class GateV1(_Part):
     binding: list[Literal["MUST", "SHOULD", "MAY"]] = Field(
         default=["MUST"], description="The levels whose failed and inconclusive cases shut the gate."
     )
-    stale: list[str] = Field(default=[], description="The reasons that are about waivers which are no longer true.")
+    stale: list[str] = Field(
+        default=[],
+        description="The reasons that no case shows: waivers which are no longer true; of a release also live records "
+        "and a regression.",
+    )
 
 
 class CountsV1(_Part):
@@ -228,6 +232,18 @@ class HostV1(_Part):
     unseen: str = Field(description="What no server shows about it.")
 
 
+class LiveRecordV1(_Part):
+    """What a person saw of the server in a real host."""
+
+    host: str
+    version: str
+    date: datetime.date
+    who: str
+    expires: datetime.date = Field(description="The last day on which it counts.")
+    steps: list[tuple[str, str]] = Field(description="Each step with its outcome: passed, failed or not applicable.")
+    note: str
+
+
 class ReportV1(_Part):
     """A whole run. Fields are added, never renamed or removed, within version 1."""
 
@@ -264,6 +280,8 @@ class ReportV1(_Part):
         default={}, description="The tokens sent where something did not pass, by their label in the exchanges."
     )
     hosts: list[HostV1] = Field(default=[], description="Verdicts over MCP hosts, where they were asked for.")
+    claimed: list[str] = Field(default=[], description="The hosts that a release claims.")
+    live: list[LiveRecordV1] = Field(default=[], description="The live records that a release was given.")
 
 
 def _quiet(result: Result) -> bool:
@@ -342,6 +360,8 @@ def render_json(report: Report) -> str:
         "shard": report.shard and asdict(report.shard),
         "source": report.source,
         "hosts": [asdict(one) for one in report.hosts],
+        "claimed": report.claimed,
+        "live": [asdict(record) for record in report.live],
         "tokens": {label: asdict(token) for label, token in report.tokens.items()},
     }
     checked = ReportV1.model_validate(encodable(value))

@@ -42,6 +42,7 @@ def render_markdown(report: Report, rows: int = _ROWS) -> str:
         _head(view),
         _causes(view, rows),
         _hosts(view),
+        _live(view),
         *(_part(view, part, rows) for part in Part if part not in (Part.REMARK, Part.PASSED, Part.NOT_APPLICABLE)),
         _families(view),
     ]
@@ -105,6 +106,20 @@ def _hosts(view: ReportView) -> list[str]:
         for one in view.report.hosts
     )
     return ["### MCP hosts", "", *_table(("host", "verdict", "because"), rows)]
+
+
+def _live(view: ReportView) -> list[str]:
+    """What people saw in real hosts."""
+    rows = [
+        [
+            code_span(record.host),
+            code_span(record.version),
+            f"{record.date} by {code_span(record.who)}, until {record.expires}",
+            f"failed: {', '.join(record.failed)}" if record.failed else "passed",
+        ]
+        for record in view.report.live
+    ]
+    return ["### Live records", "", *_table(("host", "version", "seen", "steps"), rows)] if rows else []
 
 
 def _label(label: str, tone: Tone) -> str:

@@ -180,10 +180,28 @@ class TokenSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveRecord:
+    """What a person saw of the server in a real host: each step with its outcome, and how long that counts."""
+
+    host: str
+    version: str
+    date: datetime.date
+    who: str
+    expires: datetime.date
+    steps: tuple[tuple[str, str], ...]
+    note: str = ""
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The steps that failed."""
+        return tuple(step for step, outcome in self.steps if outcome == "failed")
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
     """The decision: open, or shut with a reason per line. `binding` are the levels whose failures shut it.
 
-    `stale` are those of the reasons that are about a waiver, which no case shows.
+    `stale` are those of the reasons that no case shows: about a waiver, a live record, or the last release.
     """
 
     open: bool
@@ -208,7 +226,8 @@ class Report:
     not looked at. `environment` tells what the run was made with, by name. `source` is the text of the contract without
     comments and secrets, None where there is no file. `tokens` are those that the kit sent where something did not
     pass, by the label that stands for each in the exchanges. `all_evidence` keeps the exchanges of what passed in the
-    JSON report too. `hosts` are verdicts over MCP hosts, where they were asked for.
+    JSON report too. `hosts` are verdicts over MCP hosts, where they were asked for; `claimed` are those that a
+    release claims, `live` the records of them.
     """
 
     kit_version: str
@@ -233,6 +252,8 @@ class Report:
     tokens: Mapping[str, TokenSeen] = field(default_factory=dict)
     all_evidence: bool = False
     hosts: tuple[HostVerdict, ...] = ()
+    claimed: tuple[str, ...] = ()
+    live: tuple[LiveRecord, ...] = ()
 
     @property
     def sent(self) -> int:

@@ -17,6 +17,7 @@ from mcp_auth_contract.reports.model import (
     ControlSeen,
     Coverage,
     Gate,
+    LiveRecord,
     Report,
     Result,
     ServerSeen,
@@ -78,6 +79,8 @@ def _report(told: ReportV1, known: Mapping[str, Check]) -> Report:
         source=told.source,
         tokens={label: _as(TokenSeen, token) for label, token in told.tokens.items()},
         hosts=tuple(_as(HostVerdict, one) for one in told.hosts),
+        claimed=tuple(told.claimed),
+        live=tuple(_as(LiveRecord, record) for record in told.live),
         all_evidence=any(one.evidence for one in told.results if one.outcome == "pass"),
     )
 
