@@ -1,7 +1,7 @@
 """Each fault of the sample server is found by its own checks, and by no other.
 
 A run of every check against every fault takes longer than a build may. So each fault is run against the checks that it
-breaks and an eightieth of all others, other ones for each fault; `MCP_AUTH_CONTRACT_WHOLE_MATRIX=1` runs them all.
+breaks and a hundredth of all others, other ones for each fault; `MCP_AUTH_CONTRACT_WHOLE_MATRIX=1` runs them all.
 """
 
 import pytest
@@ -15,7 +15,7 @@ from mcp_auth_contract.plan import Selection
 from mcp_auth_contract_lab.breaks import FILE, read_breaks
 from mcp_auth_contract_lab.faults import FAULTS
 
-_PARTS = 80
+_PARTS = 110
 BREAKS = read_breaks()
 
 

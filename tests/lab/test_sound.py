@@ -43,7 +43,7 @@ def test_the_sound_server_passes_everything_on_every_revision_at_once(issuer: Em
 def test_a_legal_profile_stays_green(profile: Profile, issuer: EmbeddedIssuer) -> None:
     core = [check.id for check in CHECKS if check.core]
     options = Options(
-        checks=CHECKS, environ={}, selection=Selection(sampled(profile, 3, [*core, *CONCERNED.get(profile, [])]))
+        checks=CHECKS, environ={}, selection=Selection(sampled(profile, 5, [*core, *CONCERNED.get(profile, [])]))
     )
     report = run_lab(issuer, profiles=[profile], edits=EDITS.get(profile, []), options=options, freeze=True)
     assert blemishes(report) == []

@@ -10,6 +10,7 @@ from mcp_auth_contract.answers import Accepted, Answer, Attempt, Refusal, Refuse
 from mcp_auth_contract.checks.client import PrincipalSession
 from mcp_auth_contract.checks.context import Context
 from mcp_auth_contract.checks.issuer_control import IssuerControl
+from mcp_auth_contract.clock import stopwatch
 from mcp_auth_contract.contract import Operation
 from mcp_auth_contract.execution.first_contact import resource_metadata
 from mcp_auth_contract.model import Revision
@@ -20,6 +21,8 @@ from mcp_auth_contract.tokens.spec import ScopeFormat
 
 _NOTE = "why is the good token refused?"
 _LONGEST = 200
+_SECONDS = 15.0
+"""How long other forms of token are tried: on a slow server not all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class _RefusedCall:
     operation: Operation
     principal: str
     tried: int = 0
+    begun: float = field(default_factory=stopwatch)
     ended: str = ""
     """Why nothing more is tried; empty while that is not so."""
 
@@ -91,7 +95,7 @@ class _RefusedCall:
         return attempt
 
     async def works(self, changes: Sequence[_Change], key: SigningKey | None = None) -> bool:
-        if self.ended:
+        if self.ended or stopwatch() - self.begun > _SECONDS:
             return False
         attempt = await self.attempt(changes, key)
         if attempt.answer.limits_rate:
