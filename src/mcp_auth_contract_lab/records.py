@@ -92,6 +92,7 @@ class Exports:
 class Isolation:
     """Steps: who may see a record on which way, what page tokens and keys are bound to, what is kept and logged.
 
+    `elsewhere` says what an id leads to past its owner (None: nothing), `sought` whether a search finds everything.
     `listing` says whose list goes on where a page token was handed to another, `cached` the key under which an invoice
     found by its id is kept (None: it is not), `unknown` what happens for an id that nothing has, `told` whether a
     caller is told of a change that was made, `repeated` the key under which a write is remembered (None: it is not),
@@ -104,6 +105,8 @@ class Isolation:
     listing: Callable[[Principal, Principal | None], Principal] = lambda caller, _handed_to: caller
     cached: Callable[[Principal, str, Way], object] = lambda _principal, _what, _way: None
     unknown: Callable[[str], None] = lambda _invoice_id: None
+    elsewhere: Callable[[str, Invoice], bool] = lambda _invoice_id, _invoice: False
+    sought: Callable[[str], bool] = lambda _query: False
     told: Callable[[Principal, Invoice], bool] = lambda _principal, _invoice: True
     repeated: Callable[[Principal, str], object] = lambda principal, key: (principal.key, key)
     strict_keys: bool = False
@@ -145,8 +148,18 @@ class Ledger:
         others = [one for one in self._invoices if one not in own]
         return (one for one in (*own, *others) if self._isolation.visible(principal, one, way))
 
+    def search(self, principal: Principal, query: str) -> list[Invoice]:
+        """Return what the caller may see, as far as it has the words of a query."""
+        if self._isolation.sought(query):
+            return list(self._invoices)
+        invoices = self.visible(principal, Way.SEARCH)
+        return [one for one in invoices if query.lower() in f"{one.invoice_id} {one.note}".lower()]
+
     def find(self, principal: Principal, invoice_id: str, way: Way) -> Invoice | None:
         """Return the invoice of that id that the caller may see, or None: a foreign one looks like none."""
+        past = next((one for one in self._invoices if self._isolation.elsewhere(invoice_id, one)), None)
+        if past is not None:
+            return past
         if all(one.invoice_id != invoice_id for one in self._invoices):
             self._isolation.unknown(invoice_id)
         key = self._isolation.cached(principal, invoice_id, way)

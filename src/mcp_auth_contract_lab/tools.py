@@ -123,10 +123,7 @@ def get_invoice(ledger: Ledger, principal: Principal, arguments: Mapping[str, An
 @_tool({READ}, {"query": "string"})
 def search_invoices(ledger: Ledger, principal: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Search your invoices."""
-    query = arguments["query"].lower()
-    invoices = ledger.visible(principal, Way.SEARCH)
-    hits = [one for one in invoices if query in f"{one.invoice_id} {one.note}".lower()]
-    return _result({"invoices": [invoice_json(one) for one in hits]})
+    return _result({"invoices": [invoice_json(one) for one in ledger.search(principal, arguments["query"])]})
 
 
 @_tool({READ}, {})

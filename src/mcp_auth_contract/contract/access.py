@@ -22,6 +22,10 @@ class Ways(StrEnum):
     """The same, by an id under which the principal has no record."""
     STRANGERS = "strangers"
     """Users whom no contract names read, list, search or export; `principal` is the owner whom they resemble."""
+    REACHES = "reaches"
+    """One principal who is no reader takes each way to a record, of another tenant if there is such a one."""
+    ROLES = "roles"
+    """One principal who is no reader takes the first way to a record, of the owner's tenant if possible."""
     READERS = "readers"
     """A reader who is not the owner reads one record."""
     WRITES = "writes"
@@ -123,7 +127,7 @@ def no_access(contract: Contract, ways: Ways) -> str:
         return "every principal of the contract may read every record"
     if ways is Ways.OWN_WRITES:
         return f"no record of the contract has {Ways.WRITES}"
-    if ways in (Ways.UNSHARED, Ways.TASKS):
+    if ways in (Ways.UNSHARED, Ways.TASKS, Ways.REACHES, Ways.ROLES):
         return no_access(contract, Ways.READS)
     if not any(key == ways for _, key, _ in contract.paths()):
         return f"no record of the contract has {ways}"
@@ -150,6 +154,21 @@ def _found(contract: Contract, ways: Ways) -> Iterator[Access]:
             for record, key, path in contract.paths():
                 if key in (Ways.READS, Ways.LISTS) and not all(map(record.may_read, contract.principals)):
                     yield Access(record.name, record.owner, record.owner, operation_of(contract, path))
+        case Ways.REACHES:
+            for record, key, path in contract.paths():
+                operation = operation_of(contract, path)
+                telling = operation.kind is OperationKind.RESOURCE or any(
+                    isinstance(one, str) for one in operation.arguments.values()
+                )
+                stranger = _farthest(contract, record)
+                if key in (Ways.READS, Ways.LISTS) and telling and stranger is not None:
+                    yield _access(contract, record, path, stranger)
+        case Ways.ROLES:
+            for record in contract.records:
+                barred = _barred(contract, record)
+                ways_in = [_access(contract, record, path, name) for path in record.reads[:1] for name in barred]
+                # A scope that the principal lacks would hide what a role opens.
+                yield from [one for one in ways_in if one.scopes is None][:1]
         case Ways.READERS:
             for record in contract.records:
                 for path, principal in product(record.reads, record.readers):
@@ -208,6 +227,20 @@ def _same_data(contract: Contract, owner: str, principal: str) -> bool:
 def _access(contract: Contract, record: Record, path: RecordPath, principal: str) -> Access:
     operation = operation_of(contract, path)
     return Access(record.name, record.owner, principal, operation, _scopes(contract, principal, operation.scopes))
+
+
+def _barred(contract: Contract, record: Record) -> list[str]:
+    """Return who may not read a record, first those of its owner's tenant."""
+    home = contract.principals[record.owner].tenant
+    barred = [name for name in contract.principals if not record.may_read(name)]
+    return sorted(barred, key=lambda name: contract.principals[name].tenant != home)
+
+
+def _farthest(contract: Contract, record: Record) -> str | None:
+    """Return the first principal who may not read a record, of another tenant than its owner if there is one."""
+    barred = [name for name in contract.principals if not record.may_read(name)]
+    home = contract.principals[record.owner].tenant
+    return next((name for name in barred if contract.principals[name].tenant != home), next(iter(barred), None))
 
 
 def _scopes(contract: Contract, principal: str, needed: tuple[str, ...]) -> frozenset[str] | None:

@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.app import Lab
-from mcp_auth_contract_lab.fault import Change, Faults, changing, with_memory
+from mcp_auth_contract_lab.fault import Change, Faults, adapting, all_of, changing, with_memory
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.principal import Principal
 from mcp_auth_contract_lab.protocol import meta_of
-from mcp_auth_contract_lab.records import first_invoices
+from mcp_auth_contract_lab.records import Way, first_invoices, owner_and_readers
 from mcp_auth_contract_lab.refusal import InvalidToken
 from mcp_auth_contract_lab.steps import Message, intercepting, verified, verifying, vouched
 from mcp_auth_contract_lab.tools import TOOLS, Tool
@@ -86,6 +86,59 @@ FAULTS.rows(
      _believing(lambda _, message: meta_of(message), "user", "tenant")),
     ("caller-from-client-info", "The client's name for itself says who calls.",
      _believing(_client_info, "name", "tenant")),
+)  # fmt: skip
+
+
+_ADMIN = "admin"
+
+
+def _seeing_all(is_admin: Callable[[Incoming, Message], bool]) -> Change:
+    """Let whoever is taken for an administrator read what is another user's, in the same tenant or not."""
+
+    async def vouching(lab: Lab, incoming: Incoming) -> Principal | None:
+        principal = await verified(lab, incoming)
+        marked = principal is not None and is_admin(incoming, await incoming.posted())
+        return replace(principal, scopes=principal.scopes | _ADMINS) if principal and marked else principal
+
+    return all_of(vouched(vouching), _ADMINS_READ)
+
+
+_ADMINS = frozenset({"mark-of-administrators"})
+_ADMINS_READ = changing(
+    "isolation",
+    visible=lambda caller, invoice, way: (
+        owner_and_readers(caller, invoice, way) or (way is Way.GET and caller.scopes >= _ADMINS)),
+)  # fmt: skip
+
+
+def _says(told: Mapping[str, object]) -> bool:
+    return told.get("role") == _ADMIN or told.get("is_admin") is True
+
+
+def _claimed(is_admin: Callable[[Claims], bool]) -> Change:
+    """Let claims of the verified token make an administrator."""
+
+    def marking(granted: Callable[..., frozenset[str]]) -> Callable[..., frozenset[str]]:
+        return lambda claims, settings: granted(claims, settings) | (_ADMINS if is_admin(claims) else frozenset())
+
+    return all_of(adapting("scopes", "granted", marking), _ADMINS_READ)
+
+
+FAULTS.rows(
+    ("role-from-header", "X-Role says who is an administrator.",
+     _seeing_all(lambda incoming, _: incoming.header("x-role") == _ADMIN)),
+    ("role-from-query", "The query says who is an administrator.",
+     _seeing_all(lambda incoming, _: incoming.request.query_params.get("is_admin") == "true")),
+    ("role-from-argument", "The argument is_admin says who is an administrator.",
+     _seeing_all(lambda _, message: _says(rpc.members_of(rpc.params_of(message).get("arguments"))))),
+    ("role-from-client-info", "The client says of itself that it is an administrator's.",
+     _seeing_all(lambda _, message: _says(rpc.members_of(meta_of(message).get("io.modelcontextprotocol/clientInfo"))))),
+    ("role-from-user-metadata", "Metadata that users write themselves says who is an administrator.",
+     _claimed(lambda claims: _says(rpc.members_of(claims.get("user_metadata"))))),
+    ("role-by-substring", "A role that has admin in it is an administrator's.",
+     _claimed(lambda claims: _ADMIN in str(claims.get("role", "")))),
+    ("role-by-truth", "Whatever counts as true in is_admin makes an administrator.",
+     _claimed(lambda claims: bool(claims.get("is_admin")) and claims["is_admin"] is not True)),
 )  # fmt: skip
 
 

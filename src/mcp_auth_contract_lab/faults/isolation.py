@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from urllib.parse import unquote
 
 from starlette.responses import Response
 
@@ -199,6 +200,15 @@ FAULTS.rows(
      _kept_under(lambda principal: principal.client)),
     ("isolation-cache-by-tenant", "What was read is kept for the tenant that asked.",
      _kept_under(lambda principal: principal.tenant)),
+    ("isolation-id-with-tenant", "An id may name the tenant whose it is, whoever asks.",
+     _isolation(elsewhere=lambda asked, one: asked == f"{one.tenant}/{one.invoice_id}")),
+    ("isolation-id-with-dots", "The dots of an id lead out of the tenant's folder.",
+     _isolation(elsewhere=lambda asked, one: unquote(asked) == f"../{one.tenant}/{one.invoice_id}")),
+    ("isolation-id-with-subject", "An id may name its owner, whoever asks.",
+     _isolation(elsewhere=lambda asked, one: asked == f"{one.owner}/{one.invoice_id}")),
+    ("isolation-search-wildcard", "A search for % finds everything.", _isolation(sought=lambda query: query == "%")),
+    ("isolation-search-operator", "A quotation mark ends the words of a search, and an operator stands behind it.",
+     _isolation(sought=lambda query: "' or '" in query.lower())),
     ("isolation-key-ignored", "A write is executed again although its idempotency key is known.",
      _isolation(repeated=lambda _principal, _key: None)),
     ("isolation-key-shared", "An idempotency key brings whoever sends it the answer to the first write.",

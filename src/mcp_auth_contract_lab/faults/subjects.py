@@ -156,6 +156,9 @@ FAULTS.rows(
     ("tenant-beginning-suffices", "The beginning of a tenant's name is taken for the whole.",
      _tenant(lambda value, _claims, _default: next(
          (one for one in sorted(_TENANTS) if _is_name(value) and one.startswith(value)), None))),
+    ("tenant-begins-alike", "A tenant is whatever tenant its name begins with.",
+     _tenant(lambda value, _claims, _default: next(
+         (one for one in sorted(_TENANTS) if _is_name(value) and value.startswith(one)), None))),
     ("tenant-trimmed", "White space around a tenant is removed.", _tenant(_text(str.strip))),
     ("tenant-normalized", "A tenant is normalized with NFKC.", _tenant(_text(partial(normalize, "NFKC")))),
     ("tenant-unknown-is-default", "A tenant that does not exist stands for a default tenant.",

@@ -262,6 +262,8 @@ _ON_SERVERS: Mapping[str, tuple[Any, Facts]] = {
 
 _BETWEEN_USERS: Mapping[str, tuple[Any, Facts]] = {
     "cursor_bound": (isolation.cursor(other=result(invoices=["INV-11"])), _HERE),
+    "arguments_reach_no_further": (isolation.reach(isolation.NOTHING, isolation.OWN), _HERE),
+    "roles_open_nothing": (isolation.reach(isolation.NOTHING, isolation.OWN), _HERE),
     "handle_bound": (handles.handle(other=isolation.OWN), _HERE),
     "handles_unguessable": (handles.handle(handles=("e-1", "e-2", "e-3")), _HERE),
     "task_bound": (handles.task(foreign_get=handles.WORKING), _HERE),

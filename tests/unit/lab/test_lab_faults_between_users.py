@@ -85,6 +85,10 @@ def listed_after_a_poorer_caller(lab: Any, keys: Any) -> bool:
     return tools(every) != before
 
 
+def claiming(**claims: Any) -> Callable[[Any, Any], bool]:
+    return lambda lab, keys: BOB in call(lab, keys, "alice", SECOND, token=keys.token("alice", **claims))
+
+
 SEEN: dict[str, Callable[[Any, Any], bool]] = {
     "caller-from-argument": lambda lab, keys: BOB in call(lab, keys, "alice", SECOND | NAMES),
     "caller-from-header": lambda lab, keys: BOB in call(lab, keys, "alice", SECOND, headers={"x-user-id": "bob"}),
@@ -94,6 +98,15 @@ SEEN: dict[str, Callable[[Any, Any], bool]] = {
     "caller-from-client-info": lambda lab, keys: (
         BOB in call(lab, keys, "alice", SECOND, {f"{PREFIX}clientInfo": {"name": "bob", "version": "1"}})
     ),
+    "role-from-header": lambda lab, keys: BOB in call(lab, keys, "alice", SECOND, headers={"x-role": "admin"}),
+    "role-from-query": lambda lab, keys: BOB in call(lab, keys, "alice", SECOND, path="/mcp?is_admin=true"),
+    "role-from-argument": lambda lab, keys: BOB in call(lab, keys, "alice", SECOND | {"is_admin": True}),
+    "role-from-client-info": lambda lab, keys: (
+        BOB in call(lab, keys, "alice", SECOND, {f"{PREFIX}clientInfo": {"name": "x", "version": "1", "role": "admin"}})
+    ),
+    "role-from-user-metadata": claiming(user_metadata={"role": "admin"}),
+    "role-by-substring": claiming(role="non-admin"),
+    "role-by-truth": claiming(is_admin="false"),
     "answers-swapped": mixed_up_at_once,
     "caller-kept-by-request-id": mixed_up_at_once,
     "answers-cached-by-request-id": mixed_up_at_once,

@@ -51,6 +51,7 @@ SEEN: dict[str, Callable[..., bool]] = {
     "tenant-list-breaks": breaks(tenant_id=["t1"]),
     "tenant-case-ignored": reads(tenant_id="T1"),
     "tenant-beginning-suffices": reads(tenant_id="t"),
+    "tenant-begins-alike": reads(tenant_id="t1-eu"),
     "tenant-trimmed": reads(tenant_id="t1\t"),
     "tenant-normalized": reads(tenant_id="ｔ１"),
     "tenant-unknown-is-default": reads(tenant_id="t9"),

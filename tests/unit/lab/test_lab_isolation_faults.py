@@ -124,3 +124,26 @@ def test_what_others_read_is_logged(tmp_path) -> None:  # type: ignore[no-untype
         assert books.find(ADMIN, "INV-2", Way.GET) is not None
         entries = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
         assert [entry["actor"] for entry in entries] == ["admin"] * lines
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("isolation-id-with-tenant", "t1/INV-1"),
+        ("isolation-id-with-dots", "..%2ft1%2fINV-1"),
+        ("isolation-id-with-subject", "alice/INV-1"),
+    ],
+)
+def test_an_id_leads_past_the_owner(name: str, asked: str) -> None:
+    assert ledger().find(CAROL, asked, Way.GET) is None
+    found = ledger(name).find(CAROL, asked, Way.GET)
+    assert found is not None
+    assert found.owner == "alice"
+
+
+@pytest.mark.parametrize(
+    ("name", "query"), [("isolation-search-wildcard", "%"), ("isolation-search-operator", "x' OR '1'='1")]
+)
+def test_a_search_finds_everything(name: str, query: str) -> None:
+    assert ledger().search(CAROL, query) == []
+    assert {one.owner for one in ledger(name).search(CAROL, query)} == {"alice", "bob", "carol"}

@@ -8,6 +8,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     Canary,
     CursorObserved,
     MissingObserved,
+    ReachObserved,
     RecordObserved,
     RefusedWritesObserved,
     RepeatedWriteObserved,
@@ -49,6 +50,38 @@ def strangers_denied(observed: StrangersObserved, facts: Facts) -> Verdict:
         if call.accepted and call.cut:
             return Inconclusive(f"{call.principal}: the answer was longer than is read")
     return Pass(advice)
+
+
+@judge
+def arguments_reach_no_further(observed: ReachObserved, facts: Facts) -> Verdict:
+    """What an argument names in another form is not reached by whoever may not (OAuth 2.1 §5.2)."""
+    if not observed.tried:
+        return NotApplicable("no argument of the call is known to name the record, or to search for it")
+    if observed.plain.shows(observed.canary) is not None:
+        return NotApplicable("the record is shown whatever is asked for; isolation-read-denied reports it")
+    return _nothing_opened(observed, "asking for {!r}")
+
+
+@judge
+def roles_open_nothing(observed: ReachObserved, facts: Facts) -> Verdict:
+    """What nobody verified, or only looks like a role, opens no other principal's record (OAuth 2.1 §5.2)."""
+    if observed.plain.shows(observed.canary) is not None:
+        return NotApplicable("the record is shown without any role; isolation-read-denied reports it")
+    return _nothing_opened(observed, "with {}")
+
+
+def _nothing_opened(observed: ReachObserved, how: str) -> Verdict:
+    for call in observed.tried:
+        where = call.shows(observed.canary)
+        if where is not None:
+            said = f"{call.said}, {observed.canary.record} in {where} for {call.principal} {how.format(call.name)}"
+            return Fail(f"no byte of {observed.canary.record} for {observed.principal}", said)
+    if doubt := _uncontrolled(observed) or unproved(observed.plain):
+        return doubt
+    for call in observed.tried:
+        if call.unread or proves_nothing(call.answers[-1]):
+            return Inconclusive(f"{call.principal} {how.format(call.name)}: {call.unread or call.said}")
+    return Pass()
 
 
 @judge
@@ -211,9 +244,9 @@ def reader_audited(observed: AuditObserved, facts: Facts) -> Verdict:
     return Fail("a line in the audit log", "none")
 
 
-def _uncontrolled(observed: RecordObserved | StrangersObserved) -> Inconclusive | None:
+def _uncontrolled(observed: RecordObserved | StrangersObserved | ReachObserved) -> Inconclusive | None:
     """The owner has to see the record, before and after: else its absence elsewhere proves nothing."""
-    own = observed.own if isinstance(observed, StrangersObserved) else tuple(observed.by(observed.owner))
+    own = tuple(observed.by(observed.owner)) if isinstance(observed, RecordObserved) else observed.own
     for call in own:
         if call.shows(observed.canary) is None:
             said = call.unread or call.said

@@ -100,6 +100,25 @@ class StrangersObserved(Observation):
     spared: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class ReachObserved(Observation):
+    """The owner and another principal on one way to a record, and that one again with other arguments.
+
+    Each of `tried` is called what was asked for.
+    """
+
+    owner: str
+    principal: str
+    canary: Canary
+    own: tuple[Asked, ...]
+    plain: Asked
+    tried: tuple[Asked, ...]
+
+    @property
+    def answers(self) -> Iterator[Answer]:
+        return answers_in((*self.tried, self.plain, *self.own))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Writes(Observation):
     """What the owner of a record does around another principal's write.

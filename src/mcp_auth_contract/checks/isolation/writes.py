@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -190,14 +190,20 @@ def _varied(contract: Contract, record: Record, operation: Operation) -> Operati
 
 def _absent(record: Record, operation: Operation) -> Operation | None:
     """Return the call with another id in the place of the record's; None where no argument is known to be the id."""
+    return next((make(_another(value)) for value, make in naming(record, operation)), None)
+
+
+def naming(record: Record, operation: Operation) -> Iterator[tuple[str, Callable[[str], Operation]]]:
+    """Yield the id by which a call names the record, and how it is called with another; nothing where none is known."""
     if operation.kind is OperationKind.RESOURCE:
         head, slash, last = operation.name.rpartition("/")
-        return replace(operation, name=f"{head}{slash}{_another(last)}") if last else None
+        if last:
+            yield last, lambda value: replace(operation, name=f"{head}{slash}{value}")
+        return
     texts = {name: value for name, value in operation.arguments.items() if isinstance(value, str)}
     named = [name for name, value in texts.items() if value in record.name] or list(texts)
-    if len(named) != 1:
-        return None
-    return operation.calling({**operation.arguments, named[0]: _another(texts[named[0]])})
+    if len(named) == 1 and texts[named[0]]:
+        yield texts[named[0]], lambda value: operation.calling({**operation.arguments, named[0]: value})
 
 
 def _another(value: str) -> str:

@@ -217,6 +217,18 @@ _tenant(
     DISPUTED,
 )
 _tenant("tenant_lookalike", "The token's tenant resembles another one without being it.", LOOKALIKES, DISPUTED)
+_tenant(
+    "tenant_longer",
+    "The token's tenant begins with the name of another, and goes on.",
+    {
+        "dash": lambda right: f"{right}-eu",
+        "path": lambda right: f"{right}/eu",
+        "dot": lambda right: f"{right}.eu",
+        "colon": lambda right: f"{right}:eu",
+        "letter": lambda right: f"{right}x",
+    },
+    DISPUTED,
+)
 _sentence = "The token's tenant is well formed and none the server has heard of."
 _tenant("tenant_unknown", _sentence, {"": _NO_TENANT}, DISPUTED)
 _tenant(

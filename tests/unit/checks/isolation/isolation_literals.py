@@ -12,6 +12,7 @@ from mcp_auth_contract.checks.isolation.observation import (
     CursorObserved,
     MissingObserved,
     PageTokenUse,
+    ReachObserved,
     RecordObserved,
     RefusedWrite,
     RefusedWritesObserved,
@@ -47,6 +48,12 @@ def strangers(
     asking = (asked("namesake-of-alice", namesake), asked("neighbour-of-alice", neighbour))
     lenient = frozenset({"neighbour-of-alice"}) if spared else frozenset()
     return StrangersObserved("alice", ALICE, asking, (asked("alice", own),) * 2, lenient)
+
+
+def reach(*tried: Answer, plain: Answer = NOTHING, own: Answer = OWN) -> ReachObserved:
+    """Bob asks for alice's record as it is, and then in other forms."""
+    calls = tuple(asked("bob", each, name="t1/INV-1") for each in tried)
+    return ReachObserved("alice", "bob", ALICE, (asked("alice", own),) * 2, asked("bob", plain), calls)
 
 
 def _writes(**steps: Answer) -> dict[str, Any]:

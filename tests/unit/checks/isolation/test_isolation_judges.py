@@ -11,6 +11,7 @@ from tests.unit.checks.isolation.isolation_literals import (
     audit,
     cursor,
     missing,
+    reach,
     record,
     refused,
     repeated,
@@ -223,3 +224,32 @@ def test_a_refusal_is_believed_only_where_the_owner_reads_the_same() -> None:
     for open_ in (refused(OWN), refused(answer(None)), refused(answer(401), answer(500))):
         assert isinstance(judged("refused_write_undone", open_), Inconclusive)
     assert isinstance(judged("refused_write_undone", refused(answer(401), control=NOTHING)), Inconclusive)
+
+
+def test_a_record_that_another_form_of_an_argument_brings_is_told_with_the_form() -> None:
+    verdict = judged("arguments_reach_no_further", reach(NOTHING, OWN))
+    assert isinstance(verdict, Fail)
+    assert "INV-1 of alice in the body for bob asking for 't1/INV-1'" in verdict.observed
+
+
+@pytest.mark.parametrize(
+    ("observed", "kind"),
+    [
+        (reach(), NotApplicable),
+        (reach(OWN, plain=OWN), NotApplicable),
+        (reach(NOTHING, own=NOTHING), Inconclusive),
+        (reach(NOTHING, plain=answer(401)), Inconclusive),
+        (reach(answer(None)), Inconclusive),
+        (reach(answer(500), NOTHING), Pass),
+    ],
+)
+def test_an_argument_reaches_nothing_only_where_the_owner_is_served(observed: object, kind: type) -> None:
+    assert isinstance(judged("arguments_reach_no_further", observed), kind)
+
+
+def test_a_role_that_opens_a_record_is_told_with_its_place() -> None:
+    verdict = judged("roles_open_nothing", reach(OWN))
+    assert isinstance(verdict, Fail)
+    assert "for bob with t1/INV-1" in verdict.observed
+    assert isinstance(judged("roles_open_nothing", reach(OWN, plain=OWN)), NotApplicable)
+    assert isinstance(judged("roles_open_nothing", reach(NOTHING, own=NOTHING)), Inconclusive)

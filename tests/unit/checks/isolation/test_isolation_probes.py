@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from mcp_auth_contract.answers import Answer
+from mcp_auth_contract.checks.isolation import reach as isolation_reach
 from mcp_auth_contract.checks.isolation import writes as isolation_writes
 from mcp_auth_contract.checks.isolation.probe import forbidden, pointed, record_of
 from mcp_auth_contract.contract import Contract, Ways, accesses, read_contract
@@ -74,3 +75,34 @@ def test_a_long_id_keeps_its_length(value: str) -> None:
     other = isolation_writes._another(value)
     assert len(other) == len(value)
     assert [one.isdecimal() for one in other] == [one.isdecimal() for one in value]
+
+
+def test_an_id_is_written_with_its_owner_in_it_and_a_search_with_operators() -> None:
+    sample = contract()
+    forms: dict[str, list[str]] = {}
+    for access in accesses(sample, Ways.REACHES):
+        record = record_of(sample, access.record)
+        forms[f"{access.record}:{access.operation.name}"] = [
+            one for one, _ in isolation_reach._forms(sample, record, access.operation)
+        ]
+    by_id = forms["INV-1 of alice:get_invoice"]
+    assert {"t1/INV-1", "alice/INV-1", "../t1/INV-1", "..%2ft1%2fINV-1", "%49NV-1"} <= set(by_id)
+    assert forms["INV-1 of alice:invoice://INV-1"] == by_id
+    assert {"*", "%", "", "' OR '1'='1", "tenant:t1"} <= set(forms["INV-1 of alice:search_invoices"])
+    assert "INV-1 of alice:list_invoices" not in forms
+
+
+def test_arguments_are_tried_from_another_tenant_where_there_is_one() -> None:
+    assert {(one.record, one.principal) for one in accesses(contract(), Ways.REACHES)} == {
+        ("INV-1 of alice", "carol"),
+        ("INV-2 of bob", "carol"),
+        ("INV-1 of carol", "alice"),
+    }
+
+
+def test_roles_are_tried_by_somebody_of_the_owners_tenant_whose_scopes_do() -> None:
+    assert {(one.record, one.principal, one.operation.name) for one in accesses(contract(), Ways.ROLES)} == {
+        ("INV-1 of alice", "bob", "get_invoice"),
+        ("INV-2 of bob", "alice", "get_invoice"),
+        ("INV-1 of carol", "namesake", "get_invoice"),
+    }
