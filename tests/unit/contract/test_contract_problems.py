@@ -123,6 +123,7 @@ TABLES = [
     ("[policy]\njwks_cache = -0.5", "policy.jwks_cache: too small (-0.5); write 0 or more"),
     ("[policy]\nwrites = 1", "policy.writes: neither true nor false (1); write true or false without quotes"),
     ("[audit]", 'audit.file: missing; write file = "audit.jsonl"'),
+    ("[release]", 'release.hosts: missing; write hosts = ["claude-code", "chatgpt"]'),
     ('[audit]\nfiel = "x"\nfile = "y"', 'audit.fiel: unknown key; did you mean "file"?'),
     (
         '[provider]\nissuer = "x"\nclient_id = "y"',
