@@ -22,7 +22,7 @@ from mcp_auth_contract_lab.faults.documents import (
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.profiles import PROFILES, speaking
-from mcp_auth_contract_lab.settings import LabSettings
+from mcp_auth_contract_lab.settings import AUTHORIZATION_SERVER, LabSettings
 
 FAULTS = Faults()
 
@@ -102,6 +102,16 @@ FAULTS.rows(
      _listing(lambda settings: f"{settings.own_issuer}/.well-known/openid-configuration")),
     ("issuer-unresolvable", "The listed authorization server has no metadata.",
      _listing(lambda settings: f"{settings.base}/tenants/none")),
+    ("issuer-without-metadata", "The server names itself as authorization server, and has no metadata.",
+     _publishing(authorization_server_paths=frozenset())),
+    ("issuer-metadata-at-root", "The metadata stands at the well-known URL without the issuer's path.",
+     _publishing(authorization_server_paths=frozenset({_OAUTH}))),
+    ("issuer-metadata-appended", "The metadata stands behind the issuer's path, where no client looks.",
+     _publishing(authorization_server_paths=frozenset({f"{AUTHORIZATION_SERVER}{_OAUTH}"}))),
+    ("issuer-metadata-locked", "The metadata of the authorization server wants a token.",
+     _metadata_served(refusing(401, lambda incoming: incoming.header("authorization") is None))),
+    ("as-keys-missing", "There is nothing at the jwks_uri of the authorization server.",
+     _edited(lambda settings, document: {**document, "jwks_uri": f"{settings.own_issuer}/keys"})),
     ("issuer-trailing-slash", "The listed issuer has a slash that the authorization server does not.",
      _listing(lambda settings: f"{settings.own_issuer}/")),
     ("issuer-other-name", "The authorization server calls itself by another name.",
