@@ -72,13 +72,15 @@ class AuthorizationServerUrls:
 
     `oauth` is the one of RFC 8414 §3.1, `oidc_inserted` that of RFC 8414 §5, `oidc_appended` that of OpenID
     Connect Discovery §4; `oauth_appended` is no standard's, and harmless. For an issuer without path the
-    appended forms equal the inserted ones.
+    appended forms equal the inserted ones. `oauth_at_root` and `oidc_at_root` leave an issuer's path out, wrongly.
     """
 
     oauth: str
     oidc_inserted: str
     oidc_appended: str
     oauth_appended: str
+    oauth_at_root: str
+    oidc_at_root: str
 
 
 def protected_resource_urls(resource_or_endpoint: str) -> ProtectedResourceUrls:
@@ -108,6 +110,8 @@ def authorization_server_urls(issuer: str) -> AuthorizationServerUrls:
         oidc_inserted=f"{url.origin}{_OIDC}{path}",
         oidc_appended=f"{url.origin}{path}{_OIDC}",
         oauth_appended=f"{url.origin}{path}{_OAUTH}",
+        oauth_at_root=f"{url.origin}{_OAUTH}",
+        oidc_at_root=f"{url.origin}{_OIDC}",
     )
 
 

@@ -18,7 +18,7 @@ from mcp_auth_contract_lab.fault import Change, Faults, adapting, all_of, changi
 from mcp_auth_contract_lab.incoming import Incoming
 from mcp_auth_contract_lab.profile import Profile
 from mcp_auth_contract_lab.profiles import PROFILES, speaking
-from mcp_auth_contract_lab.settings import WELL_KNOWN, LabSettings
+from mcp_auth_contract_lab.settings import AUTHORIZATION_SERVER, WELL_KNOWN, LabSettings
 from mcp_auth_contract_lab.steps import intercepting
 
 FAULTS = Faults()
@@ -157,6 +157,11 @@ def _server_with(**members: object) -> Change:
     return _server_edited(_having(**members))
 
 
+def _server_at(paths: frozenset[str]) -> Change:
+    """Name the own authorization server, and serve its metadata at these paths alone."""
+    return all_of(PROFILES[Profile.OWN_AS], _documents(authorization_server_paths=paths))
+
+
 def _server_serving(serve: _Serve, *, keys: bool = False) -> Change:
     """Name the own authorization server, and serve its metadata, or its key set, in another way."""
     return all_of(PROFILES[Profile.OWN_AS], _documents(serve_authorization_server=lambda document, incoming: (
@@ -246,6 +251,16 @@ FAULTS.rows(
      _with(authorization_servers=lambda settings: [f"{settings.own_issuer}/.well-known/openid-configuration"])),
     ("issuer-unresolvable", "The listed authorization server has no metadata.",
      _with(authorization_servers=lambda settings: [f"{settings.base}/tenants/none"])),
+    ("issuer-without-metadata", "The server names itself as authorization server, and has no metadata.",
+     _server_at(frozenset())),
+    ("issuer-metadata-at-root", "The metadata stands at the well-known URL without the issuer's path.",
+     _server_at(frozenset({_OAUTH}))),
+    ("issuer-metadata-appended", "The metadata stands behind the issuer's path, where no client looks.",
+     _server_at(frozenset({f"{AUTHORIZATION_SERVER}{_OAUTH}"}))),
+    ("issuer-metadata-locked", "The metadata of the authorization server wants a token.",
+     _server_serving(_refusing(401, lambda incoming: incoming.header("authorization") is None))),
+    ("as-keys-missing", "There is nothing at the jwks_uri of the authorization server.",
+     _server_with(jwks_uri=lambda settings: f"{settings.own_issuer}/keys")),
     ("issuer-trailing-slash", "The listed issuer has a slash that the authorization server does not.",
      _with(authorization_servers=lambda settings: [f"{settings.own_issuer}/"])),
     ("issuer-other-name", "The authorization server calls itself by another name.",

@@ -232,6 +232,7 @@ _ON_SERVERS: Mapping[str, tuple[Any, Facts]] = {
     "as_endpoints_https": (server_with(token_endpoint="http://auth.example.com/token"), _HERE),
     "as_grant_types": (server_with(grant_types_supported=["authorization_code", "password"]), _HERE),
     "as_ignores_version_header": (servers(server(versioned=answer(400))), _HERE),
+    "as_jwks_there": (servers(server(jwks={"kty": "RSA"})), _HERE),
     "as_jwks_public_only": (servers(server(jwks={"keys": [{"kty": "RSA", "d": "x", "p": "x"}]})), _HERE),
     "as_jwks_unique_kids": (servers(server(jwks={"keys": [{"kid": "a"}, {"kid": "a"}]})), _HERE),
     "as_metadata_json": (servers(server(media="text/html")), _HERE),

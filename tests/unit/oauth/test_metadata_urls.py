@@ -79,6 +79,8 @@ def test_terminating_slash_of_an_issuer_is_removed(issuer: str) -> None:
         oidc_inserted=f"{origin}{OIDC}/realms/x",
         oidc_appended=f"{origin}/realms/x{OIDC}",
         oauth_appended=f"{origin}/realms/x{OAUTH}",
+        oauth_at_root=f"{origin}{OAUTH}",
+        oidc_at_root=f"{origin}{OIDC}",
     )
 
 
@@ -86,7 +88,12 @@ def test_terminating_slash_of_an_issuer_is_removed(issuer: str) -> None:
 def test_inserted_and_appended_are_the_same_for_an_issuer_without_path(issuer: str) -> None:
     origin = "https://as.example.com"
     assert authorization_server_urls(issuer) == AuthorizationServerUrls(
-        f"{origin}{OAUTH}", f"{origin}{OIDC}", f"{origin}{OIDC}", f"{origin}{OAUTH}"
+        f"{origin}{OAUTH}",
+        f"{origin}{OIDC}",
+        f"{origin}{OIDC}",
+        f"{origin}{OAUTH}",
+        f"{origin}{OAUTH}",
+        f"{origin}{OIDC}",
     )
 
 

@@ -38,13 +38,24 @@ def prm_issuer_resolvable(observed: AuthorizationServersObserved, facts: Facts) 
     server = lost[0]
     if len(lost) < len(observed.servers):
         return Pass(f"no metadata found for {server.issuer}; another listed server has it")
-    for one in (one for each in lost for one in each.documents):
-        if proves_nothing(one.answer):
-            return Inconclusive(f"{one.url}: {describe(one.answer)}")
-    appended = server.at(Location.OAUTH_APPENDED)
-    extra = f"; it stands at {appended.url}, where no client looks" if appended and appended.found else ""
+    for each in lost:
+        # Where the server under test answers, and not with this document, there is none.
+        doubtful = [one for one in each.documents if proves_nothing(one.answer)]
+        if doubtful and (not each.served or any(one.answer.limits_rate for one in doubtful)):
+            return Inconclusive(f"{doubtful[0].url}: {describe(doubtful[0].answer)}")
     places = "; ".join(f"{one.url}: {describe(one.answer)}" for one in server.sought)
-    return Fail("a metadata document at one of its locations", f"{places}{extra}")
+    return Fail("a metadata document at one of its locations", f"{places}{_astray(server)}")
+
+
+def _astray(server: AuthorizationServer) -> str:
+    """What became of the metadata instead: at a place of another form, or behind a sign-in."""
+    for where in (Location.OAUTH_APPENDED, Location.OAUTH_AT_ROOT, Location.OIDC_AT_ROOT):
+        document = server.at(where)
+        if document is not None and document.found:
+            path = ", without the issuer's path" if where is not Location.OAUTH_APPENDED else ""
+            return f"; it stands at {document.url}{path}, where no client looks"
+    locked = next((one for one in server.sought if one.answer.status in (401, 403)), None)
+    return f"; {locked.url} wants a sign-in, which needs this very document" if locked is not None else ""
 
 
 @judge
@@ -276,16 +287,37 @@ def as_signing_algs(server: AuthorizationServer) -> Verdict:
     return Fail("signature algorithms only", '"none" is listed') if "none" in algorithms else Pass()
 
 
+def _no_key_set(server: AuthorizationServer) -> Verdict | None:
+    if server.jwks is None or server.jwks.value is not None:
+        return None
+    return Inconclusive.lacking(f"{server.jwks.url}: {server.jwks.said}", "as-jwks-there")
+
+
+@_each_server("a JWK Set at jwks_uri")
+def as_jwks_there(server: AuthorizationServer) -> Finding:
+    """What `jwks_uri` names is a JWK Set (RFC 8414 §2; OpenID Connect Discovery §3)."""
+    jwks = server.jwks
+    if jwks is None:
+        return NotApplicable("the document names no jwks_uri")
+    if proves_nothing(jwks.answer) and (not server.served or jwks.answer.limits_rate):
+        return Inconclusive(f"{jwks.url}: {describe(jwks.answer)}")
+    if not jwks.found:
+        locked = ", which a client cannot sign in to" if jwks.answer.status in (401, 403) else ""
+        return f"{jwks.url}: {describe(jwks.answer)}{locked}"
+    return None if isinstance(jwks.member("keys"), list) else f"{jwks.url}: no keys"
+
+
 @_each_server()
 def as_jwks_public_only(server: AuthorizationServer) -> Verdict:
     """The key set holds public keys only (RFC 7517 §9)."""
-    return public_keys_only(server.jwks)
+    lacking = _no_key_set(server)
+    return public_keys_only(server.jwks) if lacking is None else lacking
 
 
 @_each_server()
 def as_jwks_unique_kids(server: AuthorizationServer) -> Verdict:
     """Keys of a set are told apart by distinct `kid` values (RFC 7517 §4.5)."""
-    jwks = key_set(server.jwks)
+    jwks = _no_key_set(server) or key_set(server.jwks)
     if isinstance(jwks, Verdict):
         return jwks
     keys = jwks.member("keys")

@@ -12,13 +12,17 @@ from mcp_auth_contract.checks.observing import Observation
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationServer:
-    """One entry of `authorization_servers` and what its metadata locations served. `own`: the kit's issuer."""
+    """One entry of `authorization_servers` and what its metadata locations served.
+
+    `own`: the kit's issuer. `served`: the server under test answers at its origin, itself or as a proxy.
+    """
 
     issuer: str
     own: bool
     documents: tuple[Document, ...]
     jwks: Document | None = None
     versioned: Answer | None = None
+    served: bool = False
 
     def at(self, where: Location) -> Document | None:
         """The document of one location, or None if it was not looked for."""

@@ -9,6 +9,7 @@ from mcp_auth_contract.checks.discovery.probe import ask_resource_metadata, fetc
 from mcp_auth_contract.checks.probing import probe
 from mcp_auth_contract.checks.questions import Question
 from mcp_auth_contract.oauth.metadata import authorization_server_urls
+from mcp_auth_contract.wire.request import origin_of
 
 _MOST_SERVERS = 10
 _VERSIONED = (("MCP-Protocol-Version", "2025-11-25"),)
@@ -35,11 +36,15 @@ async def _server(context: Context, issuer: str) -> AuthorizationServer:
         Location.OIDC_APPENDED: urls.oidc_appended,
         Location.OAUTH_APPENDED: urls.oauth_appended,
     }
+    astray = {Location.OAUTH_AT_ROOT: urls.oauth_at_root, Location.OIDC_AT_ROOT: urls.oidc_at_root}
     answers = {url: await context.fetch(url) for url in dict.fromkeys(places.values())}
     documents = tuple(read_document(where, url, answers[url]) for where, url in places.items())
     own = issuer.rstrip("/") in {each.rstrip("/") for each in context.own_issuers}
-    found = AuthorizationServer(issuer, own, documents)
+    here = {origin_of(context.endpoint), origin_of(context.resource)} - {None}
+    found = AuthorizationServer(issuer, own, documents, served=origin_of(issuer) in here)
     if found.best is None:
-        return found
+        elsewhere = [(where, url) for where, url in astray.items() if url not in answers]
+        more = [read_document(where, url, await context.fetch(url)) for where, url in elsewhere]
+        return replace(found, documents=(*documents, *more))
     jwks = await fetch_jwks(context, found.best)
     return replace(found, jwks=jwks, versioned=await context.fetch(found.best.url, headers=_VERSIONED))

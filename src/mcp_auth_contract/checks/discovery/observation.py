@@ -21,6 +21,8 @@ class Location(StrEnum):
     OIDC_INSERTED = "OpenID Connect location, path inserted"
     OIDC_APPENDED = "OpenID Connect location, appended to the path"
     OAUTH_APPENDED = "RFC 8414 suffix appended to the path"
+    OAUTH_AT_ROOT = "RFC 8414 location without the issuer's path"
+    OIDC_AT_ROOT = "OpenID Connect location without the issuer's path"
     JWKS = "jwks_uri"
 
 

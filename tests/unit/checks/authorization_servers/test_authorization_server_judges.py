@@ -1,5 +1,6 @@
 """Authorization-server metadata: legal variety passes, faults name the issuer they belong to."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -336,3 +337,69 @@ def test_discovery_ignores_the_protocol_version_header() -> None:
     )
     for silent in (None, answer(None), answer(429)):
         assert isinstance(judged("as_ignores_version_header", servers(server(versioned=silent))), Inconclusive)
+
+
+PATHED = f"{ISSUER}/as"
+
+
+def astray(where: Location, url: str) -> AuthorizationServersObserved:
+    return servers(replace(lost(PATHED), documents=(*lost(PATHED).documents, document(where, url, dict(SERVER)))))
+
+
+@pytest.mark.parametrize(
+    ("where", "url", "said"),
+    [
+        (
+            Location.OAUTH_AT_ROOT,
+            f"{ISSUER}/.well-known/oauth-authorization-server",
+            ", without the issuer's path, where",
+        ),
+        (Location.OIDC_AT_ROOT, f"{ISSUER}/.well-known/openid-configuration", ", without the issuer's path, where"),
+        (Location.OAUTH_APPENDED, f"{PATHED}/.well-known/oauth-authorization-server", ", where no client looks"),
+    ],
+)
+def test_metadata_at_a_place_of_another_form_is_named(where: Location, url: str, said: str) -> None:
+    verdict = judged("prm_issuer_resolvable", astray(where, url))
+    assert isinstance(verdict, Fail)
+    assert f"it stands at {url}{said}" in verdict.observed
+
+
+def test_metadata_behind_a_sign_in_is_named() -> None:
+    verdict = judged("prm_issuer_resolvable", servers(lost(status=401)))
+    assert isinstance(verdict, Fail)
+    assert "wants a sign-in, which needs this very document" in verdict.observed
+
+
+def test_a_document_that_the_server_itself_should_serve_is_missing_where_nothing_answers() -> None:
+    assert isinstance(judged("prm_issuer_resolvable", servers(lost(status=None))), Inconclusive)
+    assert isinstance(judged("prm_issuer_resolvable", servers(replace(lost(status=None), served=True))), Fail)
+    assert isinstance(judged("prm_issuer_resolvable", servers(replace(lost(status=429), served=True))), Inconclusive)
+
+
+def keys_at(status: int | None, value: dict[str, Any] | None = None, *, served: bool = False) -> Any:
+    keys = document(Location.JWKS, f"{ISSUER}/jwks", value, status=status)
+    return servers(replace(server(), jwks=keys, served=served))
+
+
+def test_a_key_set_that_is_not_there_is_named_once() -> None:
+    verdict = judged("as_jwks_there", keys_at(404))
+    assert verdict == Fail("a JWK Set at jwks_uri", f"{ISSUER}/jwks: 404 ({ISSUER})")
+    for other in ("as_jwks_public_only", "as_jwks_unique_kids"):
+        assert isinstance(judged(other, keys_at(404)), Inconclusive)
+    locked = judged("as_jwks_there", keys_at(401))
+    assert isinstance(locked, Fail)
+    assert "which a client cannot sign in to" in locked.observed
+
+
+@pytest.mark.parametrize(
+    ("observed", "kind"),
+    [
+        (keys_at(200, {"keys": []}), Pass),
+        (keys_at(200, {"kty": "RSA"}), Fail),
+        (keys_at(None), Inconclusive),
+        (keys_at(None, served=True), Fail),
+        (servers(server()), NotApplicable),
+    ],
+)
+def test_a_key_set_is_there_or_why_not(observed: Any, kind: type) -> None:
+    assert isinstance(judged("as_jwks_there", observed), kind)
