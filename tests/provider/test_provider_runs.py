@@ -25,7 +25,8 @@ from mcp_auth_contract.reports.formats import FORMATS
 from mcp_auth_contract.reports.markdown import render_markdown
 from mcp_auth_contract.reports.model import Report
 from mcp_auth_contract_lab.breaks import PROVIDER_FILE, read_breaks
-from mcp_auth_contract_lab.provider.faults import FAULTS
+from mcp_auth_contract_lab.provider.faults import FAULTS, ProviderFault
+from mcp_auth_contract_lab.provider.profiles import PROFILES
 from mcp_auth_contract_lab.provider.rules import CLIENT_SECRET, PASSWORD
 
 BREAKS = read_breaks(PROVIDER_FILE)
@@ -63,6 +64,37 @@ def test_every_check_is_broken_by_a_fault() -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(fault: str) -> None:
     assert failed_checks(FAULTS[fault]) == set(BREAKS[fault])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_legal_profile_is_green(profile: str) -> None:
+    report = run_sample(PROFILES[profile])
+    assert [one.sentence for one in report.results if isinstance(one.outcome, Fail | Inconclusive | Error)] == []
+    assert report.gate.exit_code == 0
+
+
+def test_who_revokes_cannot_be_seen_where_no_refresh_token_works() -> None:
+    report = run_sample(FAULTS["refresh-refused"], select=["revocation-by-owner-only", "revocation-ends-refresh"])
+    said = "an untouched refresh token gets no token either; refresh-accepted reports it"
+    assert [one.outcome for one in report.results] == [Inconclusive(said)] * 2
+
+
+def test_a_password_grant_like_any_unknown_one_is_no_password_grant() -> None:
+    report = run_sample(FAULTS["errors-all-invalid-request"], select=["grant-no-password-grant"])
+    assert [type(one.outcome) for one in report.results] == [Pass]
+
+
+def test_a_password_grant_that_wants_more_and_is_not_listed_is_not_decided() -> None:
+    unlisted = ProviderFault("unlisted", "Served, not listed.", {"password_grant": True})
+    (result,) = run_sample(unlisted, select=["grant-no-password-grant"]).results
+    assert isinstance(result.outcome, Inconclusive)
+    assert 'error "invalid_request", which a grant that does not exist does not get' in result.said
+
+
+def test_a_password_that_stays_with_the_provider_is_advice() -> None:
+    (result,) = run_sample(PROFILES["login-moves"], select=["flow-no-307-after-login"]).results
+    assert result.outcome == Pass("a redirect with 307 repeats the password to the provider itself; 303 would not")
 
 
 def test_the_user_signs_in_once() -> None:

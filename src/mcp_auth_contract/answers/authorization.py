@@ -27,7 +27,8 @@ class Ending:
 
     With a redirect, `location` is its URL without query and fragment, `parameters` are those of the response (those
     that came twice are in `repeated`), and `fragment` says that they came in one. `pages` are the HTML pages on the
-    way, `after_login` the redirects after credentials were entered. `why` is the reason where it led nowhere.
+    way, `after_login` the redirects that answered a request with the password in its body. `why` is the reason where
+    it led nowhere.
     """
 
     how: How

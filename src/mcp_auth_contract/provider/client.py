@@ -93,6 +93,11 @@ class AuthorizationServerClient:
         url = self.metadata.get(f"{name}_endpoint")
         return url if isinstance(url, str) and urlsplit(url).scheme in ("http", "https") else ""
 
+    def offers_grant(self, grant: str) -> bool:
+        """Whether the metadata lists a grant type."""
+        listed = self.metadata.get("grant_types_supported")
+        return isinstance(listed, list) and grant in listed
+
     def verifier(self) -> Verifier:
         """Return a new verifier."""
         text: str = generate_token(48)
@@ -139,7 +144,7 @@ class AuthorizationServerClient:
         method, body = "GET", b""
         pages: list[Answer] = []
         after_login: list[Answer] = []
-        entered = False
+        repeating = False  # whether the body has the password
         for _ in range(_MOST_PAGES):
             received = await self._visit(method, url, body, note)
             answer = received.answer
@@ -147,14 +152,14 @@ class AuthorizationServerClient:
                 return Ending(How.NOTHING, answer, pages=tuple(pages), why=describe(answer))
             location = received.raw_header("location")
             if answer.status in _REDIRECTS and location:
-                if entered:
+                if repeating:
                     after_login.append(answer)
                 there = urljoin(url, location)
                 if self._leaves(there, ours):
                     return _redirected(there, answer, pages, after_login)
                 url = there
                 if answer.status not in _KEPT_METHOD:
-                    method, body = "GET", b""
+                    method, body, repeating = "GET", b"", False
                 continue
             if answer.media_type == "text/html":
                 pages.append(answer)
@@ -169,7 +174,7 @@ class AuthorizationServerClient:
             filled, why = self._filled(form)
             if filled is None:
                 return Ending(How.LOGIN, answer, pages=tuple(pages), why=why)
-            entered |= form.asks_password
+            repeating = form.asks_password and form.method == "post"
             if form.method == "post":
                 url, method, body = action, "POST", urlencode(filled).encode()
             else:

@@ -100,7 +100,8 @@ class SampleProvider:
                 Route("/.well-known/openid-configuration", self._metadata),
                 Route("/jwks", self._jwks),
                 Route("/authorize", self._authorize),
-                Route("/login", self._login, methods=["POST"]),
+                Route("/login", self._login_moved if self.rules.login_moves else self._login, methods=["POST"]),
+                Route("/login/", self._login, methods=["POST"]),
                 Route("/token", self._token, methods=["GET", "POST"]),
                 Route("/revoke", self._revoke, methods=["POST"]),
                 Route("/introspect", self._introspect, methods=["POST"]),
@@ -147,6 +148,9 @@ class SampleProvider:
                 '<input name="username"><input type="password" name="password"><button>Sign in</button></form>'
             )
         return self._decided(pairs, 303)
+
+    async def _login_moved(self, _request: Request) -> Response:
+        return RedirectResponse("/login/", 307)
 
     async def _login(self, request: Request) -> Response:
         form = dict(parse_qsl((await request.body()).decode()))
@@ -305,8 +309,8 @@ class SampleProvider:
                 return self._refreshed(client, sent)
             case "client_credentials":
                 return self._own(client, sent, optional)
-            case "password" if rules.password_grant:
-                raise _Refused("invalid_request")
+            case "password":
+                raise _Refused("invalid_request" if rules.password_grant else rules.password_error)
             case None:
                 raise _Refused("invalid_request", 0 if rules.grant_demanded else 500)
             case _:

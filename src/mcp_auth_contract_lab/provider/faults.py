@@ -128,7 +128,12 @@ _fault("secret-optional", "A client with a secret need not show it.", secret_dem
 _fault("two-authentications-accepted", "A client may authenticate twice.", one_authentication=False)
 _fault("unknown-client-400", "An unknown client gets 400.", client_status=400)
 _fault("unknown-client-unchallenged", "An unknown client gets 401 without a challenge.", client_challenge=False)
-_fault("password-grant-served", "The password grant is served.", password_grant=True)
+_fault(
+    "password-grant-served",
+    "The password grant is served.",
+    password_grant=True,
+    metadata=lambda given: {**given, "grant_types_supported": [*given["grant_types_supported"], "password"]},
+)
 _fault("errors-as-200", "Errors of the token endpoint come with 200.", error_status=200)
 _fault(
     "errors-as-html", "Errors of the token endpoint are HTML pages.", error_body=lambda _error: "<h1>Bad request</h1>"

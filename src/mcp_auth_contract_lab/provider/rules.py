@@ -70,6 +70,7 @@ class Rules:
         default_factory=lambda: {"content-security-policy": "frame-ancestors 'none'"}
     )
     status_after_login: int = 303
+    login_moves: bool = False
     # token endpoint
     verifier_checked: bool = True
     verifier_demanded: bool = True
@@ -85,6 +86,7 @@ class Rules:
     client_status: int = 401
     client_challenge: bool = True
     password_grant: bool = False
+    password_error: str = "unsupported_grant_type"  # noqa: S105  an error
     error_status: int = 400
     error_body: Callable[[str], object] = _same
     token_error: Callable[[str], str] = _same

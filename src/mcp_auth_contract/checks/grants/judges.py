@@ -138,8 +138,13 @@ def _framing_refused(page: Answer) -> bool:
 def no_repeated_password(observed: AuthorizationObserved, ending: Ending) -> Finding:
     """Redirects after a login do not carry the password on (OAuth 2.1 §7.5.4)."""
     if not ending.after_login:
-        return NotApplicable("nobody had to sign in")
-    return next((f"{one.status}" for one in ending.after_login if one.status in (307, 308)), None)
+        return NotApplicable("no redirect followed upon a password")
+    repeats = [one for one in ending.after_login if one.status in (307, 308)]
+    if not repeats:
+        return None
+    if ending.how is How.REDIRECT and repeats[-1] is ending.answer:
+        return f"{repeats[-1].status}"
+    return Pass(f"a redirect with {repeats[0].status} repeats the password to the provider itself; 303 would not")
 
 
 @_on_ending("a redirect to the port of the request")
@@ -335,6 +340,25 @@ def token_error_well_formed(found: tuple[ClientRequestObserved, Issued], facts: 
     if not issued.error:
         return "no error in it"
     return None if not observed.expects or issued.error in observed.expects else f'error "{issued.error}"'
+
+
+@judge_on(_requested, "unsupported_grant_type or unauthorized_client")
+def password_grant_refused(found: tuple[ClientRequestObserved, Issued], facts: Facts) -> Finding:
+    """The password grant is as unknown as one that does not exist (OAuth 2.1 §10)."""
+    observed, issued = found
+    if issued.token:
+        return "an access token"
+    if issued.error in observed.expects:
+        return None
+    said = f'error "{issued.error}"' if issued.error else describe(issued.answer)
+    if observed.offered:
+        return f"{said}, and the grant in grant_types_supported"
+    other = observed.later
+    if other is not None and (other.answer.status, other.error) == (issued.answer.status, issued.error):
+        return Pass("the answer is that to a grant type that does not exist")
+    return Inconclusive(
+        f"{said}, which a grant that does not exist does not get; without a password nobody can see more"
+    )
 
 
 @judge_on(_requested, "401 with a challenge for the scheme that was used")

@@ -53,8 +53,8 @@ class ClientRequestObserved(Observation):
     """One request to an endpoint for clients, most often one that has to be refused.
 
     `blocked` is why it was not sent, `absent` why it does not apply. `expects` are the errors that fit (none: any will
-    do). `later` is a sound request after it, which shows what it changed. `refused`: it got no further than
-    the authorization endpoint.
+    do). `later` is a request after it that shows what it means. `refused`: it got no further than the authorization
+    endpoint. `offered`: the metadata offers what was asked for.
     """
 
     issued: Issued | None
@@ -63,6 +63,7 @@ class ClientRequestObserved(Observation):
     absent: str = ""
     later: Issued | None = None
     refused: bool = False
+    offered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

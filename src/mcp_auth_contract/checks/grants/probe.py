@@ -74,17 +74,12 @@ async def _own_credentials(tenant: Tenant) -> TokensObserved:
         return TokensObserved(None, absent="the contract leaves it out (provider.capabilities.client_credentials)")
     if not tenant.client.secret:
         return TokensObserved(None, absent="the client has no secret")
-    if not _offers_grant(tenant, "client_credentials"):
+    if not tenant.http.offers_grant("client_credentials"):
         return TokensObserved(None, absent="the metadata does not list the client credentials grant")
     form = {"grant_type": "client_credentials"}
     if tenant.provider.resource:
         form["resource"] = tenant.provider.resource
     return _seen(tenant, await tenant.http.token(form, tenant.client, note="client credentials"))
-
-
-def _offers_grant(tenant: Tenant, grant: str) -> bool:
-    listed = tenant.http.metadata.get("grant_types_supported")
-    return isinstance(listed, list) and grant in listed
 
 
 def _seen(tenant: Tenant, issued: Issued, before: Issued | None = None) -> TokensObserved:
@@ -128,4 +123,4 @@ async def ask_capability(question: ProviderQuestion, context: Context) -> Capabi
     grant = {"refresh": "refresh_token", "client_credentials": "client_credentials"}.get(name)
     if grant is None:
         return CapabilityObserved(name, wanted, bool(tenant.http.endpoint(name)), f"{name}_endpoint")
-    return CapabilityObserved(name, wanted, _offers_grant(tenant, grant), f'"{grant}" in grant_types_supported')
+    return CapabilityObserved(name, wanted, tenant.http.offers_grant(grant), f'"{grant}" in grant_types_supported')

@@ -148,7 +148,9 @@ async def unknown_grant_type(tenant: Tenant) -> ClientRequestObserved:
 async def password_grant(tenant: Tenant) -> ClientRequestObserved:
     """The password grant, without a user or a password."""
     expects = frozenset({"unsupported_grant_type", "unauthorized_client"})
-    return ClientRequestObserved(await tenant.http.token({"grant_type": "password"}, tenant.client), expects)
+    refused = await tenant.http.token({"grant_type": "password"}, tenant.client)
+    other = await tenant.http.token({"grant_type": UNKNOWN}, tenant.client, note="a grant type that does not exist")
+    return ClientRequestObserved(refused, expects, later=other, offered=tenant.http.offers_grant("password"))
 
 
 @SCENES.scene
@@ -215,6 +217,16 @@ async def refreshable(tenant: Tenant) -> Issued | ClientRequestObserved:
     if flow.issued is None or not flow.issued.refresh_token:
         return blocked(flow.why_no_token or "this time no refresh token was issued")
     return flow.issued
+
+
+async def refreshing(tenant: Tenant) -> Issued | ClientRequestObserved:
+    """Return new tokens with a refresh token, where an untouched refresh token gets a token."""
+    untouched = await refreshable(tenant)
+    if isinstance(untouched, ClientRequestObserved):
+        return untouched
+    if not (await tenant.refresh(untouched.refresh_token, note="an untouched refresh token")).token:
+        return blocked("an untouched refresh token gets no token either; refresh-accepted reports it")
+    return await refreshable(tenant)
 
 
 @SCENES.scene

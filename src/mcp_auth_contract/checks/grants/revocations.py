@@ -1,7 +1,7 @@
 """Revocation (RFC 7009) and introspection (RFC 7662)."""
 
 from mcp_auth_contract.checks.grants.observation import ClientRequestObserved
-from mcp_auth_contract.checks.grants.refusals import refreshable
+from mcp_auth_contract.checks.grants.refusals import refreshing
 from mcp_auth_contract.checks.grants.scenes import (
     NO_OTHER_CLIENT,
     NO_SECRET,
@@ -22,7 +22,7 @@ async def revoked_refresh_token(tenant: Tenant) -> ClientRequestObserved:
     """A refresh token that was revoked."""
     if (left := left_out(tenant, "revocation")) is not None:
         return left
-    given = await refreshable(tenant)
+    given = await refreshing(tenant)
     if isinstance(given, ClientRequestObserved):
         return given
     await tenant.http.post("revocation", {"token": given.refresh_token}, tenant.client, note="revocation")
@@ -56,7 +56,7 @@ async def revoked_by_other_client(tenant: Tenant) -> ClientRequestObserved:
         return left
     if tenant.other_client is None:
         return absent(NO_OTHER_CLIENT)
-    given = await refreshable(tenant)
+    given = await refreshing(tenant)
     if isinstance(given, ClientRequestObserved):
         return given
     await tenant.http.post("revocation", {"token": given.refresh_token}, tenant.other_client, note="another client")
