@@ -189,7 +189,7 @@ def release(
     *,
     outputs: Outputs,
 ) -> None:
-    """Decide over a release.
+    """Decide whether a release may go out.
 
     A whole run, what hosts would make of the server, live records of each host that the contract claims, waivers, and
     the difference to the last release: one report and one decision.
