@@ -89,7 +89,7 @@ class HostObservations:
 def facts_of(observed: HostObservations) -> dict[FactName, Fact]:
     """Return every fact by its name."""
     found = [
-        *_refusal(observed.posted),
+        *_refusal(observed),
         *_get(observed.got),
         *_resource_metadata(observed),
         *_authorization_server(observed.servers),
@@ -103,9 +103,13 @@ def _unsettled(answer: Answer) -> bool:
     return answer.status is None or answer.limits_rate or answer.status >= 500
 
 
-def _refusal(posted: Sequence[Answer]) -> Iterator[Fact]:
-    """How a POST without a token is answered (RFC 6750 §3), and how the challenge is written."""
-    name = FactName.CHALLENGE
+def _refusal(observed: HostObservations) -> Iterator[Fact]:
+    """How a POST without a token is answered (RFC 6750 §3), and how the challenge is written.
+
+    A server may serve the handshake and its lists to anybody, and protect its tools: one that publishes metadata is
+    not open because those were answered.
+    """
+    name, posted = FactName.CHALLENGE, observed.posted
     telling = [answer for answer in posted if not _unsettled(answer)]
     if not telling:
         seen = describe(posted[0]) if posted else "nothing was asked"
@@ -121,6 +125,8 @@ def _refusal(posted: Sequence[Answer]) -> Iterator[Fact]:
         yield Fact(name, "403", describe(other))
     elif in_result is not None:
         yield Fact(name, "in the result", "200 with a challenge in the tool's result")
+    elif served and observed.metadata is not None and observed.metadata.best is not None:
+        yield Fact(name, None, "what was asked needs no token, and the metadata says that something does")
     else:
         yield Fact(name, "open" if served else "other", describe(telling[-1]))
     yield from _challenge(refused or other)

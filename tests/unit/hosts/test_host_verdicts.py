@@ -83,7 +83,7 @@ def test_the_form_of_a_challenge_is_a_fact(line: str, scheme: str, pointer: str)
     ],
 )
 def test_how_a_request_without_a_token_is_refused_is_a_fact(posted: Any, expected: str | None) -> None:
-    assert value(FactName.CHALLENGE, posted=posted) == expected
+    assert value(FactName.CHALLENGE, posted=posted, metadata=None) == expected
 
 
 def test_a_refusal_by_403_is_enough_for_some_hosts_only() -> None:
@@ -128,6 +128,13 @@ def test_a_server_that_asks_for_no_token_is_open_to_every_host() -> None:
     found = host_verdicts(facts_of(replace(SOUND, posted=(result(),), metadata=None, servers=None, token=None)))
     assert {one.verdict for one in found} == {Connection.CONNECTS}
     assert all("asks for no token" in one.reasons[0].says for one in found)
+
+
+def test_a_server_that_publishes_metadata_is_not_called_open_for_its_public_list() -> None:
+    posted = (result(), result())  # the handshake and the list of tools; a call was not tried
+    assert value(FactName.CHALLENGE, posted=posted) is None
+    assert verdict("claude", posted=posted).verdict is Connection.UNKNOWN
+    assert not any("asks for no token" in reason.says for reason in verdict("claude", posted=posted).reasons)
 
 
 def test_a_table_whose_rules_hang_in_the_air_is_refused() -> None:
