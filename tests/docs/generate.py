@@ -15,7 +15,7 @@ from mcp_auth_contract.contract import apps, models, server
 from mcp_auth_contract.contract.load import VARIABLES
 from mcp_auth_contract.contract.models import contract_schema
 from mcp_auth_contract.hosts.verdicts import load_hosts
-from mcp_auth_contract.reports.diff import diff_schema
+from mcp_auth_contract.reports.diff_json import diff_schema
 from mcp_auth_contract.reports.json_v1 import report_schema
 from mcp_auth_contract.reports.rules import render_checks
 from mcp_auth_contract.reports.traceability import render_traceability

@@ -8,7 +8,7 @@ from tests.hostile.pumps import KNOWN_PUMPS, Site, demand_linear, patterns, text
 
 from mcp_auth_contract.answers import Answer
 from mcp_auth_contract.checks.facts import Facts
-from mcp_auth_contract.checks.leaks.judges import no_trace_in_errors
+from mcp_auth_contract.checks.leaks.judges.secrets import no_trace_in_errors
 from mcp_auth_contract.checks.leaks.observation import Exchanged, ExchangesObserved
 from mcp_auth_contract.model import Revision
 from mcp_auth_contract.oauth.challenge import parse_challenges

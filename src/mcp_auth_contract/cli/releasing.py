@@ -14,7 +14,8 @@ from mcp_auth_contract.clock import system_clock
 from mcp_auth_contract.errors import UsageError
 from mcp_auth_contract.live.file import find_records
 from mcp_auth_contract.live.judging import decide_release, draft_record
-from mcp_auth_contract.reports.diff import Difference, compare, render_diff_text
+from mcp_auth_contract.reports.diff import Difference, compare
+from mcp_auth_contract.reports.diff_text import render_diff_text
 from mcp_auth_contract.reports.model import Report
 
 

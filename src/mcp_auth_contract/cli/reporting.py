@@ -74,13 +74,9 @@ def diff(
     """Compare two JSON reports: what broke, was fixed, can no longer be seen; the exit code is 1 on a regression."""
     from mcp_auth_contract.cli.outputs import demand_writable_file, print_text, save
     from mcp_auth_contract.errors import UsageError
-    from mcp_auth_contract.reports.diff import (
-        compare,
-        diff_headline,
-        render_diff_json,
-        render_diff_markdown,
-        render_diff_text,
-    )
+    from mcp_auth_contract.reports.diff import compare
+    from mcp_auth_contract.reports.diff_json import render_diff_json
+    from mcp_auth_contract.reports.diff_text import diff_headline, render_diff_markdown, render_diff_text
 
     files = {"--markdown": markdown, "--json": json}
     on_stdout = [name for name, file in files.items() if str(file) == "-"]

@@ -10,19 +10,17 @@ from typing import TypeVar
 from mcp_auth_contract.answers import Accepted, AmbiguityReason, Ambiguous, Refused, describe
 from mcp_auth_contract.checks.facts import Facts
 from mcp_auth_contract.checks.observing import Observation
-from mcp_auth_contract.checks.questions import AccessQuestion, CallQuestion, MethodQuestion, Question
-from mcp_auth_contract.checks.registry import JUDGES, PROBES
+from mcp_auth_contract.checks.questions import AccessQuestion, Question
+from mcp_auth_contract.checks.registry import JUDGES
 from mcp_auth_contract.checks.tokens.observation import CallObserved
 from mcp_auth_contract.execution.bracket import Bracket, Held
-from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable, Outcome, Pass
+from mcp_auth_contract.execution.ordering import batches, is_alone, is_last, is_lesser
+from mcp_auth_contract.model import Error, Fail, Inconclusive, NotApplicable, Outcome, Pass
 from mcp_auth_contract.plan import Base, Case
 from mcp_auth_contract.reports.model import About, ControlSeen, Result
-from mcp_auth_contract.tokens import DEFECTS
 
 O = TypeVar("O", bound=Observation)  # noqa: E741  the observation looked for
 
-_BATCH = 24
-"""How many questions one pair of controls brackets: few enough to narrow down, many enough to be cheap."""
 
 _SILENCE = 5
 """After so many requests in a row without an answer a control call is made, and none after that if it gets none."""
@@ -96,20 +94,20 @@ class Run:
             elif case.unasked:
                 self._settle(case, Inconclusive(case.unasked))
         pending = [case for case in cases if case not in self.outcomes]
-        pending.sort(key=_lesser)  # so that a run which ends before its time has asked what matters most
-        together = [case for case in pending if not _alone(case) and not _last(case)]
+        pending.sort(key=is_lesser)  # so that a run which ends before its time has asked what matters most
+        together = [case for case in pending if not is_alone(case) and not is_last(case)]
         try:
-            for _, same in groupby(together, key=_lesser):
+            for _, same in groupby(together, key=is_lesser):
                 await self._together(list(same))
-            for base, batch in _batches((case for case in pending if _alone(case) and case.base is not None), size=1):
+            for base, batch in batches((case for case in pending if is_alone(case) and case.base is not None), size=1):
                 await self._bracketed(base, batch)
             for case in pending:
-                if _alone(case) and case.base is None:
+                if is_alone(case) and case.base is None:
                     await self._freely([case])
             # What looks back on the whole run comes after everything else.
-            for base, batch in _batches((case for case in pending if _last(case) and case.base is not None), size=1):
+            for base, batch in batches((case for case in pending if is_last(case) and case.base is not None), size=1):
                 await self._bracketed(base, batch)
-            await self._freely([case for case in pending if _last(case) and case.base is None])
+            await self._freely([case for case in pending if is_last(case) and case.base is None])
         finally:
             for task in self._asked.values():
                 task.cancel()
@@ -123,7 +121,7 @@ class Run:
                 await self._bracketed(base, batch)
 
         async with asyncio.TaskGroup() as group:
-            for base, batch in _batches(case for case in cases if case.base is not None):
+            for base, batch in batches(case for case in cases if case.base is not None):
                 group.create_task(bracketed(base, batch))
         await self._freely([case for case in cases if case.base is None])
 
@@ -318,37 +316,6 @@ def _about(case: Case) -> About:
         record=record,
         scope=case.missing or "",
     )
-
-
-def _lesser(case: Case) -> bool:
-    """Whether a case may be asked after those of level MUST and those of the core."""
-    return case.check.level is not Level.MUST and not case.check.core
-
-
-def _alone(case: Case) -> bool:
-    question = case.question
-    if question is None:
-        return False
-    writes = case.base is not None and case.base.writes
-    token = question.token if isinstance(question, CallQuestion | MethodQuestion) else ""
-    disturbs = token in DEFECTS and DEFECTS[token].disturbs
-    return not _last(case) and (writes or disturbs or PROBES[question.probe].alone)
-
-
-def _last(case: Case) -> bool:
-    return case.question is not None and PROBES[case.question.probe].last
-
-
-def _batches(cases: Iterable[Case], size: int = _BATCH) -> Iterable[tuple[Base, list[Case]]]:
-    """Group cases by base, then into batches of `size` questions; cases with one question stay together."""
-    by_base: dict[Base, dict[Question, list[Case]]] = {}
-    for case in cases:
-        if case.base is not None and case.question is not None:
-            by_base.setdefault(case.base, {}).setdefault(case.question, []).append(case)
-    for base, questions in by_base.items():
-        numbered = enumerate(questions.values())
-        for _, chunk in groupby(numbered, key=lambda item: item[0] // size):
-            yield base, [case for _, group in chunk for case in group]
 
 
 def _held(observed: Observation) -> Held:

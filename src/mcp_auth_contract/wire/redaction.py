@@ -1,31 +1,22 @@
 """Keeping secrets out of everything that is written down."""
 
-import base64
 import hashlib
-import html
-import json
 import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from urllib.parse import quote
 
+from mcp_auth_contract.wire.spellings import KEY, SHORTEST, base64_tails, spellings
 from mcp_auth_contract.wire.windows import Windows
 
 REDACTED = "<redacted>"
 REDACTED_JWT = "<redacted JWT>"
 
-# Shorter strings are words, numbers and the like: replacing them everywhere would garble every text.
-_SHORTEST = 8
-_KEY = 8
 # Texts up to this length, field values above all, come again and again.
 _OFTEN = 200
-_TAIL = 24
-# What encoders leave as it is: nothing, a slash (Python), JavaScript's marks, a query's (RFC 3986 §3.4).
-_UNQUOTED = ("", "/", "!'()*", "!$&'()*+,;=:@/?")
 
-_RUN = re.compile(rf"[A-Za-z0-9\-._~+/=%]{{{_KEY},}}")
+_RUN = re.compile(rf"[A-Za-z0-9\-._~+/=%]{{{KEY},}}")
 _PART_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 # Whole runs of parts, so that no character is looked at from more than one beginning.
 _PARTS = re.compile(r"[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]*+)*+")
@@ -140,7 +131,7 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """Return the text without secrets. JSON stays JSON."""
-        if len(text) < _SHORTEST:
+        if len(text) < SHORTEST:
             return text
         if len(text) > _OFTEN:
             return self._without_secrets(text)
@@ -183,14 +174,14 @@ class Redactor:
             known = self._labels.get(secret)
             if known is not None:
                 return known
-            if len(secret) >= _SHORTEST:
+            if len(secret) >= SHORTEST:
                 self._shown.add(label)
-                forms = _forms(secret)
+                forms = spellings(secret)
                 # Base64 takes a third more, and a user name may stand before the secret.
                 self._longest = max(self._longest, 2 * len(secret), *map(len, forms))
                 for text in forms:
                     self._enter(_Needle(text, label))
-                for text in _base64_tails(secret):
+                for text in base64_tails(secret):
                     self._enter(_Needle(text, label, rest=True))
                 self._windows.add(secret, label)
                 self._known = {}
@@ -199,7 +190,7 @@ class Redactor:
 
     def _enter(self, needle: _Needle) -> None:
         if _RUN.fullmatch(needle.text):
-            key = needle.text[-_KEY:]
+            key = needle.text[-KEY:]
             self._index[key] = _longest_first(*self._index.get(key, ()), needle)
         else:
             self._odd = _longest_first(*self._odd, needle)
@@ -247,8 +238,8 @@ class Redactor:
         """Yield start, end and label of each secret in a run of token characters, left to right."""
         index = self._index
         done = 0
-        for end in range(_KEY, len(run) + 1):
-            needles = index.get(run[end - _KEY : end])
+        for end in range(KEY, len(run) + 1):
+            needles = index.get(run[end - KEY : end])
             for needle in needles or ():
                 start = end - len(needle.text)
                 if start < done or not run.endswith(needle.text, 0, end):
@@ -317,39 +308,3 @@ def _beginning_of_jwt(run: str) -> int | None:
             return at + found
         at += len(part) + 1
     return None
-
-
-def _forms(secret: str) -> set[str]:
-    """The texts by which a secret can be recognised, except Base64."""
-    forms = {secret, secret.replace("/", "\\/")}
-    for safe in _UNQUOTED:
-        encoded = quote(secret, safe=safe, errors="replace")
-        for form in (encoded, encoded.replace("%20", "+")):
-            forms |= {form, re.sub(r"%[0-9A-F]{2}", lambda found: found.group().lower(), form)}
-    for ensure_ascii in (True, False):
-        escaped = json.dumps(secret, ensure_ascii=ensure_ascii)[1:-1]
-        # A tool's result often carries JSON as a text, and so escapes it twice.
-        forms |= {escaped, json.dumps(escaped, ensure_ascii=ensure_ascii)[1:-1]}
-    marked = html.escape(secret)
-    forms |= {html.escape(secret, quote=False), marked, marked.replace("&#x27;", "&#39;").replace("&quot;", "&#34;")}
-    first, *parts = secret.split(".")
-    if len(parts) > 1:
-        # Whatever stands before them, for servers repeat malformed tokens too; a header is no secret.
-        forms.update(part for part in parts if len(part) >= 2 * _SHORTEST and part != first)
-    if not secret.isascii():
-        # UTF-8 in a header field is Latin-1 to many servers, and is so repeated.
-        forms |= {form.encode("utf-8", "surrogatepass").decode("latin-1") for form in tuple(forms)}
-    return forms
-
-
-def _base64_tails(secret: str) -> set[str]:
-    """The end of a secret in Base64, at each of the three offsets it can have, in both alphabets (RFC 4648 §4, §5)."""
-    raw = secret.encode("utf-8", "surrogatepass")[-_TAIL:]
-    tails: set[str] = set()
-    for offset in range(3):
-        encoded = base64.b64encode(bytes(offset) + raw).decode("ascii").rstrip("=")
-        # The characters at both ends also hold bits of what stands before and after.
-        end = len(encoded) - (1 if (offset + len(raw)) % 3 else 0)
-        inner = encoded[(0, 2, 3)[offset] : end]
-        tails |= {inner, inner.replace("+", "-").replace("/", "_")}
-    return {tail for tail in tails if len(tail) > _KEY}

@@ -1,16 +1,12 @@
-"""Faults of the way in: where the token is taken from, and what gets past the token check."""
+"""Faults of presentation: where the token is taken from, and how the header that carries it is read."""
 
 import base64
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
-from starlette.responses import Response
-
-from mcp_auth_contract.model import Revision
-from mcp_auth_contract_lab import legacy, rpc
+from mcp_auth_contract_lab import rpc
 from mcp_auth_contract_lab.app import Lab
 from mcp_auth_contract_lab.credentials import (
     Absent,
@@ -23,154 +19,11 @@ from mcp_auth_contract_lab.credentials import (
 )
 from mcp_auth_contract_lab.fault import Change, Faults
 from mcp_auth_contract_lab.incoming import Incoming
-from mcp_auth_contract_lab.modern import acknowledged
 from mcp_auth_contract_lab.principal import Principal
-from mcp_auth_contract_lab.protocol import META_VERSION, meta_of
 from mcp_auth_contract_lab.refusal import InvalidToken
-from mcp_auth_contract_lab.settings import ENDPOINT
-from mcp_auth_contract_lab.steps import DEFAULT_USER, broken, intercepting, sources, verified, vouched
-from mcp_auth_contract_lab.streams import OpenStream
-from mcp_auth_contract_lab.verification import Trust, verify
+from mcp_auth_contract_lab.steps import DEFAULT_USER, broken, sources, vouched
 
 FAULTS = Faults()
-
-_Answer: TypeAlias = Callable[[Lab, Incoming], Awaitable[Response | None]]
-
-
-async def _as_default_user(lab: Lab, incoming: Incoming) -> Response | None:
-    """Answer a POST for whoever sent it, as the default user and without a session."""
-    return await _as(DEFAULT_USER, lab, incoming)
-
-
-async def _as(caller: Principal, lab: Lab, incoming: Incoming) -> Response | None:
-    message: Any = await incoming.message()
-    messages = message if isinstance(message, list) else [message]
-    if not all(isinstance(one, dict) for one in messages):
-        return None
-    requests = [one for one in messages if isinstance(one.get("method"), str) and "id" in one]
-    if not requests:
-        return Response(status_code=202)
-    answers = [legacy.run(lab, one, caller, Revision.R2025_06_18) for one in requests]
-    for one in answers:
-        if META_VERSION in meta_of(requests[0]) and "result" in one:
-            one["result"]["resultType"] = "complete"
-    return rpc.rpc_response(answers if isinstance(message, list) else answers[0])
-
-
-def _open(test: Callable[[Incoming], bool], answer: _Answer = _as_default_user) -> Change:
-    """Answer requests without a token that pass the test, before the token is asked for."""
-
-    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
-        return await answer(lab, incoming) if incoming.header("authorization") is None and test(incoming) else None
-
-    return intercepting(intercept=intercept)
-
-
-def _open_to_messages(test: Callable[[Any], bool], answer: _Answer = _as_default_user) -> Change:
-    """Answer messages without a token that pass the test, before the token is asked for."""
-
-    async def intercept(lab: Lab, incoming: Incoming) -> Response | None:
-        if incoming.header("authorization") is not None or (incoming.method, incoming.path) != ("POST", ENDPOINT):
-            return None
-        return await answer(lab, incoming) if test(await incoming.message()) else None
-
-    return intercepting(intercept=intercept)
-
-
-@FAULTS.by(lambda intercept: intercepting(intercept=intercept))
-async def array_unscoped_in_stateless(lab: Lab, incoming: Incoming) -> Response | None:
-    """The stateless revision still executes arrays, and checks no scopes of their elements."""
-    if incoming.method != "POST" or incoming.header("mcp-protocol-version") not in lab.behaviour.protocol.modern:
-        return None
-    if not isinstance(await incoming.message(), list):
-        return None
-    with suppress(InvalidToken):
-        caller = await verified(lab, incoming)
-        return None if caller is None else await _as(replace(caller, scopes=DEFAULT_USER.scopes), lab, incoming)
-    return None
-
-
-def _verb(method: str, path: str = ENDPOINT) -> Callable[[_Answer], Change]:
-    return lambda answer: _open(lambda incoming: (incoming.method, incoming.path) == (method, path), answer)
-
-
-def _saying(make: Callable[[], Response]) -> _Answer:
-    async def answer(_lab: Lab, _incoming: Incoming) -> Response:
-        return make()
-
-    return answer
-
-
-@FAULTS.by(_verb("DELETE"))
-async def delete_open(lab: Lab, incoming: Incoming) -> Response | None:
-    """Anybody who knows its id ends a session."""
-    session = lab.sessions.peek(incoming.header("mcp-session-id"))
-    if session is None:
-        return None
-    lab.sessions.end(session)
-    return Response(status_code=204)
-
-
-@FAULTS.by(lambda answer: _open_to_messages(
-    lambda message: isinstance(message, dict) and message.get("method") == "subscriptions/listen", answer))  # fmt: skip
-async def listen_open(_lab: Lab, incoming: Incoming) -> Response:
-    """subscriptions/listen needs no token."""
-    return OpenStream((acknowledged((await incoming.posted()).get("id"), {}),), primed=False)
-
-
-def _spelt(test: Callable[[str], bool]) -> Change:
-    """Look at the path and query of a POST as they were sent."""
-
-    def of_target(incoming: Incoming) -> bool:
-        raw: bytes = incoming.request.scope.get("raw_path") or incoming.path.encode()
-        path = raw.decode("latin-1").partition("?")[0]
-        query: bytes = incoming.request.scope["query_string"]
-        return incoming.method == "POST" and test(f"{path}?{query.decode('latin-1')}" if query else path)
-
-    return _open(of_target)
-
-
-def _media(test: Callable[[str], bool]) -> Change:
-    return _open(lambda incoming: (incoming.method, incoming.path) == ("POST", ENDPOINT)
-                 and test((incoming.header("content-type") or "").lower()))  # fmt: skip
-
-
-FAULTS.rows(
-    ("get-stream-open", "The GET stream needs no token.", _verb("GET")(_saying(OpenStream))),
-    ("head-open", "HEAD is answered without a token.", _verb("HEAD")(_saying(Response))),
-    ("legacy-sse-open", "The old SSE transport is still there, without a gate.",
-     _verb("GET", "/sse")(_saying(lambda: OpenStream(opening="event: endpoint\ndata: /messages?session_id=1\n\n")))),
-    ("notification-open", "Notifications need no token.",
-     _open_to_messages(lambda message: "method" in rpc.members_of(message) and "id" not in message)),
-    ("client-response-open", "Responses of a client need no token.",
-     _open_to_messages(lambda message: rpc.is_response(rpc.members_of(message)))),
-    ("batch-open", "A batch is executed without a token.",
-     _open_to_messages(lambda message: isinstance(message, list))),
-    ("modern-era-open", "Requests of 2026-07-28 need no token, those of older revisions do.",
-     _open_to_messages(lambda message: META_VERSION in meta_of(rpc.members_of(message)) and "id" in message)),
-    *(
-        (f"path-{name}-open", f"The gate does not know the path {shown}.", _spelt(test))
-        for name, shown, test in (
-            ("trailing-slash", f"{ENDPOINT}/", lambda target: target == f"{ENDPOINT}/"),
-            ("double-slash", f"/{ENDPOINT}", lambda target: target == f"/{ENDPOINT}"),
-            ("query", f"{ENDPOINT}?x", lambda target: target.startswith(f"{ENDPOINT}?")),
-            ("parameter", f"{ENDPOINT};x", lambda target: target.startswith(f"{ENDPOINT};")),
-            ("percent-encoded", "/%6dcp", lambda target: "%" in target.partition("?")[0]),
-            ("upper-case", ENDPOINT.upper(), lambda target: target == ENDPOINT.upper()),
-            ("dot-segment", f"/.{ENDPOINT}", lambda target: "/." in target and target.endswith(ENDPOINT[1:])),
-        )
-    ),
-    *(
-        (f"content-type-{name}-open", f"A body sent as {shown} goes past the gate.", _media(test))
-        for name, shown, test in (
-            ("text", "text/plain", lambda media: media.startswith("text/plain")),
-            ("form", "a form", lambda media: media.startswith("application/x-www-form-urlencoded")),
-            ("unknown", "a type that nobody knows", lambda media: media == "application/x-probe"),
-            ("missing", "nothing in particular", lambda media: media == ""),
-            ("charset", "JSON with a charset", lambda media: "charset=" in media),
-        )
-    ),
-)  # fmt: skip
 
 
 def _header(read: Callable[[str], Credential | None]) -> Change:
@@ -356,60 +209,3 @@ async def any_header_line_accepted(lab: Lab, incoming: Incoming) -> Principal | 
             with suppress(InvalidToken):
                 return await lab.principal_of(credential.token)
     return None
-
-
-@FAULTS.by(vouched)
-async def identity_header_trusted(_lab: object, incoming: Incoming) -> Principal | None:
-    """A header that names a user stands for a token."""
-    named = map(incoming.header, ("x-forwarded-user", "x-user-id", "x-remote-user"))
-    subject = next((one for one in named if one), None)
-    without = incoming.header("authorization") is None
-    return replace(DEFAULT_USER, subject=subject) if without and subject is not None else None
-
-
-def _without_token(trusts: Callable[[Incoming], bool]) -> Change:
-    """Take whoever has no token for the default user where the request says that it comes from inside."""
-
-    async def vouching(_lab: object, incoming: Incoming) -> Principal | None:
-        return DEFAULT_USER if incoming.header("authorization") is None and trusts(incoming) else None
-
-    return vouched(vouching)
-
-
-def _says(incoming: Incoming, said: str, *names: str) -> bool:
-    return any(said in (incoming.header(name) or "") for name in names)
-
-
-@FAULTS.by(vouched)
-async def audience_from_host(lab: Lab, incoming: Incoming) -> Principal | None:
-    """The own identifier is built from Host, or what X-Forwarded-Host says of it."""
-    host, forwarded = incoming.header("host"), incoming.header("x-forwarded-host")
-    scheme = incoming.header("x-forwarded-proto") or "http"
-    settings = replace(lab.settings, resource=f"{scheme}://{forwarded or host}{lab.settings.resource_path}")
-    credential = await authorization_header(incoming)
-    if not isinstance(credential, Presented):
-        return None
-    with suppress(InvalidToken):
-        trust = Trust(settings, lab.keys, settings.clock())
-        return await verify(credential.token, lab.behaviour.verification, trust, lab.behaviour.scopes.granted)
-    return None
-
-
-FAULTS.rows(
-    ("forwarded-address-trusted", "Calls that X-Forwarded-For and its like call local need no token.",
-     _without_token(lambda incoming: _says(
-         incoming, "127.0.0.1", "x-forwarded-for", "forwarded", "x-real-ip", "x-client-ip", "true-client-ip"))),
-    ("local-host-trusted", "Calls to the host localhost need no token.",
-     _without_token(lambda incoming: _says(incoming, "localhost", "host", "x-forwarded-host"))),
-    ("underscored-address-trusted", "Calls that X_Forwarded_For calls local need no token.",
-     _without_token(lambda incoming: _says(incoming, "127.0.0.1", "x_forwarded_for"))),
-    ("subrequest-trusted", "Calls that the framework would have made itself need no token.",
-     _without_token(lambda incoming: _says(incoming, "middleware:middleware", "x-middleware-subrequest"))),
-    ("internal-mark-trusted", "Calls that a proxy has marked as internal need no token, whoever marked them.",
-     _without_token(lambda incoming: _says(
-         incoming, "true", "x-envoy-internal", "x-internal-request", "x_internal_request"))),
-    ("original-path-checked", "The path of X-Original-URL is checked, and the real one is served.",
-     _without_token(lambda incoming: _says(incoming, "/.well-known/", "x-original-url", "x-rewrite-url"))),
-    ("underscored-identity-trusted", "X_Forwarded_User stands for a token.",
-     _without_token(lambda incoming: incoming.header("x_forwarded_user") is not None)),
-)  # fmt: skip

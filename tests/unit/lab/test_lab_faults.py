@@ -20,7 +20,16 @@ from tests.unit.lab.test_lab_faults_kinds_and_times import SEEN as SEEN_KINDS
 
 from mcp_auth_contract.asgi import serve_in_thread
 from mcp_auth_contract_lab import faults
-from mcp_auth_contract_lab.faults import FAULTS, claims, presentation, scopes, signatures, subjects
+from mcp_auth_contract_lab.faults import (
+    FAULTS,
+    claims,
+    presentation,
+    scopes,
+    signatures,
+    subjects,
+    trusted_headers,
+    unauthenticated,
+)
 
 CANARY = "alice-t1-INV-1-7f3a"
 CALL = {"name": "get_invoice", "arguments": {"invoice_id": "INV-1"}}
@@ -409,7 +418,7 @@ IN_TIME = {
 
 
 def test_every_fault_of_the_gate_and_of_validation_has_been_seen_to_show():
-    rooms = (claims, presentation, scopes, signatures, subjects)
+    rooms = (claims, presentation, scopes, signatures, subjects, trusted_headers, unauthenticated)
     assert {*SEEN, *SEEN_KINDS, *SEEN_NAMES, *IN_TIME} == {name for room in rooms for name in room.FAULTS}
 
 

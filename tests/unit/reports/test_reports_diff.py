@@ -10,14 +10,9 @@ from tests.unit.reports.examples import ENDPOINT, RESULTS, exchange, green, host
 
 from mcp_auth_contract.cli import main
 from mcp_auth_contract.model import Error, Fail, Inconclusive, Level, NotApplicable, Outcome, Pass
-from mcp_auth_contract.reports.diff import (
-    compare,
-    diff_headline,
-    diff_schema,
-    render_diff_json,
-    render_diff_markdown,
-    render_diff_text,
-)
+from mcp_auth_contract.reports.diff import compare
+from mcp_auth_contract.reports.diff_json import diff_schema, render_diff_json
+from mcp_auth_contract.reports.diff_text import diff_headline, render_diff_markdown, render_diff_text
 from mcp_auth_contract.reports.json_v1 import render_json
 from mcp_auth_contract.reports.model import Coverage, Report, Result
 

@@ -1,0 +1,1 @@
+"""Does a real authorization server protect codes, tokens and clients?"""
